@@ -10,6 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+DISTRIBUTION = "opconform"
+TOOL = f"{DISTRIBUTION} {__version__}"
 
 __all__ = [
     "Backend",

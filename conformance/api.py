@@ -17,10 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
+from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
@@ -34,17 +33,18 @@ from conformance.reference import evaluate
 from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
+from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
-from conformance.run.isolation import Isolation, words
 from conformance.run.merging import ShardLog, merged
+from conformance.run.partition_filter import PartitionFilter
 from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
+from conformance.verdict import Verdict
 
 __all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
-Array = NDArray[Any]
 Function = Callable[[str, list[Array], dict[str, Any]], Any]
 
 
@@ -60,7 +60,7 @@ class Run:
 
         Never true of a part of a suite, or of the smoke suite: see :attr:`passed`.
         """
-        return self.log.verdict == "conformant"
+        return self.log.verdict is Verdict.CONFORMANT
 
     @property
     def passed(self) -> bool:
@@ -104,6 +104,8 @@ def check(
     *,
     ops: Sequence[str] | None = None,
     only: Sequence[str] = (),
+    dtypes: Sequence[str] = (),
+    ranks: Sequence[int] = (),
     level: str = "must",
     precision: str | Mapping[str, str] = DEFAULT,
     executor: str | None = None,
@@ -129,7 +131,8 @@ def check(
     ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
     plain function, or the name, module or file that the command line takes too, with its options:
     ``"torch?device=cuda"``. ``ops`` and
-    ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
+    ``only`` (ids or their beginnings) narrow the suite. ``dtypes`` and ``ranks`` narrow it to data
+    of these element types and ranks, and the claim with it. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
     ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
@@ -187,6 +190,7 @@ def check(
     options = Options(
         ops=ops,
         only=only,
+        partitions=PartitionFilter.of(dtypes, ranks),
         level=level,
         precision=precision,
         repeat=repeat,

@@ -38,6 +38,7 @@ class DType:
     digits: int = 0
     emin: int = 0
     emax: int = 0
+    onnx: str = ""  # as onnx.TensorProto calls it
 
     @property
     def is_float(self) -> bool:
@@ -143,28 +144,32 @@ def _shortest(number: float, numpy: np.dtype[Any]) -> str:
     return next(repr(one) for one in near if numpy.type(one) == number)
 
 
-def _float(name: str, numpy: Any, storage: str, digits: int, emin: int, emax: int) -> DType:
-    return DType(name, "float", np.dtype(numpy), np.dtype(storage), digits, emin, emax)
+def _float(
+    name: str, numpy: Any, storage: str, digits: int, emin: int, emax: int, onnx: str
+) -> DType:
+    return DType(name, "float", np.dtype(numpy), np.dtype(storage), digits, emin, emax, onnx)
 
 
 def _integer(name: str, kind: str, numpy: str) -> DType:
     row = np.dtype(numpy)
-    return DType(name, kind, row, row, digits=8 * row.itemsize - 1)
+    return DType(name, kind, row, row, digits=8 * row.itemsize - 1, onnx=row.name.upper())
 
 
 DTYPES: dict[str, DType] = {
     row.name: row
     for row in (
-        _float("f16", "<f2", "<f2", 11, -14, 15),
-        _float("bf16", ml_dtypes.bfloat16, "<u2", 8, -126, 127),
-        _float("f32", "<f4", "<f4", 24, -126, 127),
-        _float("f64", "<f8", "<f8", 53, -1022, 1023),
+        _float("f16", "<f2", "<f2", 11, -14, 15, "FLOAT16"),
+        _float("bf16", ml_dtypes.bfloat16, "<u2", 8, -126, 127, "BFLOAT16"),
+        _float("f32", "<f4", "<f4", 24, -126, 127, "FLOAT"),
+        _float("f64", "<f8", "<f8", 53, -1022, 1023, "DOUBLE"),
         _integer("i8", "int", "<i1"),
         _integer("u8", "uint", "<u1"),
         _integer("i32", "int", "<i4"),
         _integer("i64", "int", "<i8"),
     )
 }
+
+FLOATS = tuple(name for name, row in DTYPES.items() if row.is_float)
 
 
 def name_of(dtype: np.dtype[Any]) -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from conformance import DISTRIBUTION
+
 EXIT_OK = 0
 EXIT_NOT_CONFORMANT = 1
 EXIT_USAGE = 2
@@ -140,6 +142,16 @@ class Interrupted(KeyboardInterrupt):
 
 class Unsupported(Exception):
     """Raised by a backend for a case that it does not claim to support; the reason is shown."""
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra of this tool."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def missing_extra(message: str, extra: str) -> UsageError:
+    """Return the error for packages that come with an extra of this tool."""
+    return UsageError(message, hint=install(extra))
 
 
 def closest(name: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str | None:

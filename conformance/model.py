@@ -13,15 +13,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from conformance.dtypes import Array
+
 Attributes = Mapping[str, Any]
 
-PRECISIONS = ("exact", "standard", "native")
-LEVELS = ("must", "should")
 OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
+ALL_OPEN = sum(OPEN_BIT.values())
 
 ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
 """What outputs say of an interpretation: the base's answer, its own, or neither."""
+
+
+INTERVAL_BINS = {
+    "exactly rounded": "exact",
+    "up to 1/4": "1/4",
+    "up to 1/2": "1/2",
+    "up to 3/4": "3/4",
+    "up to all": "all",
+    "beyond": "beyond",
+}
+"""How much of its accepted interval an element uses, and the tick of a chart.
+
+Up to a quarter of the way to the end that it lies towards, and so on.
+"""
 
 
 @dataclass(frozen=True)
@@ -128,13 +142,25 @@ class Vector:
 
 
 class Status(enum.StrEnum):
-    """What became of one vector."""
+    """What became of one vector.
 
-    PASS = "pass"
-    FAIL = "fail"
-    ERROR = "error"
-    UNSUPPORTED = "unsupported"
-    SKIPPED = "skipped"
+    ``counter`` is the name under which vectors are counted, ``verb`` says it of a backend.
+    """
+
+    counter: str
+    verb: str
+
+    def __new__(cls, text: str, counter: str = "", verb: str = "") -> Status:
+        """Make a member whose value is the text."""
+        member = str.__new__(cls, text)
+        member._value_, member.counter, member.verb = text, counter, verb
+        return member
+
+    PASS = "pass", "passed", "passes"
+    FAIL = "fail", "failed", "fails"
+    ERROR = "error", "errors", "ends in an error"
+    UNSUPPORTED = "unsupported", "unsupported", "does not support this vector"
+    SKIPPED = "skipped", "skipped", "is not tested"
 
 
 GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
@@ -177,16 +203,16 @@ class Returned:
 class Result:
     """The verdict of one vector.
 
-    ``kind`` names the failure ("value", "index", "shape", "dtype", "outputs", "input-changed",
-    "accepted", "raised", ...); empty for a pass. ``reading`` is the interpretation that the
-    outputs follow, if not the reference's own. ``precision`` is the best one that they reach.
-    ``size`` is the number of elements of the inputs and outputs. ``shows`` says what the outputs
-    show of questions that the document leaves open, by name: of an interpretation ``ADOPTED``,
-    ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values seen ("NaN", "+0", ...).
+    ``kind`` names the failure, see :class:`~conformance.failure_kind.FailureKind`; empty for a
+    pass. ``reading`` is the interpretation that the outputs follow, if not the reference's own.
+    ``precision`` is the best one that they reach. ``size`` is the number of elements of the inputs
+    and outputs. ``shows`` says what the outputs show of questions that the document leaves open, by
+    name: of an interpretation ``ADOPTED``, ``FOLLOWED`` or ``NEITHER``, of an observation the kinds
+    of values seen ("NaN", "+0", ...).
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
     line; None for a new failure, and for what did not fail. ``within`` counts graded
     floating-point elements by the part of their accepted interval that they use, see
-    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``left_out`` are the
+    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
     failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
     elements are wrong, or of the structure where that is; empty where no outputs were compared.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from conformance.errors import UsageError
+from conformance.errors import UsageError, missing_extra
 
 PIECE = 1 << 20
 
@@ -38,9 +38,7 @@ def place(address: str) -> Path:
     try:
         from upath import UPath
     except ImportError as error:
-        raise UsageError(
-            f"{address}: addresses need a package", hint="pip install 'opconform[remote]'"
-        ) from error
+        raise missing_extra(f"{address}: addresses need a package", "remote") from error
     try:
         found: Any = UPath(address)
         found.fs  # noqa: B018 - it loads what the kind of address needs

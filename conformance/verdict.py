@@ -9,11 +9,13 @@ and one whose vectors kill too few mutants, or nobody knows how many, is inconcl
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from conformance.choices import PRECISIONS, SuiteName
 from conformance.errors import (
     EXIT_INCONCLUSIVE,
     EXIT_INTERRUPTED,
@@ -21,24 +23,11 @@ from conformance.errors import (
     EXIT_OK,
 )
 from conformance.evidence import Evidence
-from conformance.model import GRADED, PRECISIONS, Result, Status
+from conformance.failure_kind import FailureKind
+from conformance.model import GRADED, Result, Status
 from conformance.safe_text import number_of
 
-SMOKE = "smoke"
-"""The suite that is a first look, and proves nothing."""
-
-DRAWN = "drawn"
-"""A suite that nobody selected, so that nobody knows what it kills."""
-
-FUZZ = "fuzz"
-"""A suite of failures that a search found in one backend."""
-
-NO_CLAIM: Mapping[str, str] = {
-    SMOKE: "the smoke suite",
-    "large": "the large cases alone",
-    DRAWN: "a drawn suite, whose mutation score is not measured",
-    FUZZ: "a suite of failures that a search found",
-}
+NO_CLAIM: Mapping[str, str] = {name: name.no_claim for name in SuiteName if name.no_claim}
 """Suites that a run of can claim nothing, by name, and why."""
 
 FEWEST_GRADED = 50
@@ -47,8 +36,46 @@ FEWEST_GRADED = 50
 ENDED = "ended in an error or a wrong shape or type"
 """What is said of vectors whose outputs, if any, could not be compared: the ``errors``."""
 
-ABANDONED = "abandoned"
-"""The kind of failure of vectors that were not tested: the backend had been given up."""
+
+class Verdict(enum.StrEnum):
+    """What a run came to.
+
+    ``phrase`` says which runs come to it, with ``{}`` for a verb; ``headline`` begins a report.
+    Readers alone give the last two, which have no phrase: the log's own verdict cannot be trusted.
+    """
+
+    phrase: str
+    headline: str
+
+    def __new__(cls, text: str, phrase: str = "", headline: str = "") -> Verdict:
+        """Make a member whose value is the text, and whose headline begins a sentence."""
+        member = str.__new__(cls, text)
+        member._value_, member.phrase = text, phrase
+        member.headline = headline or text.capitalize()
+        return member
+
+    CONFORMANT = (
+        "conformant",
+        "a run {} whose evidence is as strong as required, and in which nothing failed",
+    )
+    NOT_CONFORMANT = "not conformant", "a run {} that has failures"
+    INCONCLUSIVE = "inconclusive", "a run {} whose evidence is weaker than required"
+    NO_FAILURES = "no failures", "a run {} that tested only a part of the suite"
+    NOTHING_GRADED = "nothing graded", "a run {} that graded nothing", "No values graded"
+    INTERRUPTED = "interrupted", "an interrupted run {}"
+    CUT_SHORT = "cut short"
+    INCONSISTENT = "inconsistent", "", "Inconsistent log"
+
+    @property
+    def is_claimable(self) -> bool:
+        """True if the run makes a claim, or would with more evidence."""
+        return self in (Verdict.CONFORMANT, Verdict.INCONCLUSIVE)
+
+    @property
+    def is_of_readers(self) -> bool:
+        """True if the run itself came to no verdict that can be trusted."""
+        return not self.phrase
+
 
 Expected = Mapping[str, Sequence[Mapping[str, Any]]]
 """``known_failures`` and ``required`` as in the footer of a log, each if it was given; ``endings``
@@ -112,20 +139,11 @@ def _counted(
     found: dict[str, Counter[str]] = {}
     for result in results:
         counts = found.setdefault(of(result), Counter())
-        counts[_COUNTED[result.status]] += 1
+        counts[result.status.counter] += 1
         counts["graded"] += result.status in GRADED and result.reject is None
         counts["known"] += result.known is not None
         counts["by_reading"] += result.status is Status.PASS and result.reading is not None
     return {name: Tally(**counts) for name, counts in found.items()}
-
-
-_COUNTED = {
-    Status.PASS: "passed",
-    Status.FAIL: "failed",
-    Status.ERROR: "errors",
-    Status.UNSUPPORTED: "unsupported",
-    Status.SKIPPED: "skipped",
-}
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:
@@ -160,7 +178,7 @@ class ResultCounts:
         readings: Counter[str] = Counter()
         right, given_up = False, ""
         for result in results:
-            if result.kind == ABANDONED:
+            if result.kind == FailureKind.ABANDONED:
                 given_up = given_up or result.message
             passed = result.status is Status.PASS
             if passed and result.reading is not None:
@@ -203,32 +221,29 @@ def lacking(score: ResultCounts, evidence: Evidence) -> bool:
 
 
 def judged(
-    score: ResultCounts, evidence: Evidence | None, *, interrupted: bool, no_claim: bool
-) -> str:
-    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``evidence``
-    is None where it does not count.
-    """
+    score: ResultCounts, evidence: Evidence, *, interrupted: bool, no_claim: bool
+) -> Verdict:
+    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results."""
     if interrupted:
-        return "interrupted"
+        return Verdict.INTERRUPTED
     if score.total.wrong:
-        return "not conformant"
+        return Verdict.NOT_CONFORMANT
     if not score.total.graded:
-        return "nothing graded"
+        return Verdict.NOTHING_GRADED
     if no_claim:
-        return "no failures"
-    short = evidence is not None and lacking(score, evidence)
-    return "inconclusive" if short else "conformant"
+        return Verdict.NO_FAILURES
+    return Verdict.INCONCLUSIVE if lacking(score, evidence) else Verdict.CONFORMANT
 
 
 def objections(
-    score: ResultCounts, verdict: str, expected: Expected, *, strict: bool
+    score: ResultCounts, verdict: Verdict, expected: Expected, *, strict: bool
 ) -> Iterator[str]:
     """Why a run may not end with exit code 0; none where nothing is wrong but what was known
     before, and something is right. ``strict`` allows no known failures that are out of date.
     """
-    if verdict == "interrupted":
+    if verdict is Verdict.INTERRUPTED:
         yield "the run was interrupted"
-    if verdict == "inconclusive":
+    if verdict is Verdict.INCONCLUSIVE:
         yield "the run is inconclusive"
     if score.total.new:
         yield f"{number_of(score.total.new, 'new failure')}"
@@ -247,12 +262,12 @@ def out_of_date(expected: Expected) -> int:
     return sum(bool(entry["problems"]) for entry in expected.get("known_failures", ()))
 
 
-def exit_code(score: ResultCounts, verdict: str, expected: Expected, *, strict: bool) -> int:
+def exit_code(score: ResultCounts, verdict: Verdict, expected: Expected, *, strict: bool) -> int:
     """The exit code of a run that no signal ended."""
-    if verdict == "interrupted":
+    if verdict is Verdict.INTERRUPTED:
         return EXIT_INTERRUPTED
     found = len(list(objections(score, verdict, expected, strict=strict)))
-    if verdict == "inconclusive" and found == 1:
+    if verdict is Verdict.INCONCLUSIVE and found == 1:
         return EXIT_INCONCLUSIVE
     return EXIT_NOT_CONFORMANT if found else EXIT_OK
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, DType, converted, name_of, narrowed
+from conformance.kernels import runner
+from conformance.repro import program
 
 FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
 SMALL = (DTYPES["f16"], DTYPES["bf16"])
@@ -193,3 +197,26 @@ def test_shortest_reads_back_as_every_number(dtype: DType) -> None:
     numbers = dtype.from_ordinals(np.arange(dtype.infinity))
     texts = map(dtype.shortest, numbers)
     assert np.array_equal(np.array([*map(float, texts)]).astype(dtype.numpy), numbers)
+
+
+class TestOtherLists:
+    """Files that must stand alone have the element types of the one table."""
+
+    @every_dtype
+    def test_the_runner_of_kernels(self, dtype: DType) -> None:
+        codes = runner.CODES | {"bf16": "<u2"}  # which it makes of ml_dtypes when it needs it
+        assert codes[dtype.name] == dtype.storage.str.replace("|", "<")
+
+    @every_dtype
+    def test_the_script_that_asks_a_program(self, dtype: DType) -> None:
+        assert program.STORED[dtype.name] == dtype.storage.str.replace("|", "<")
+
+    @every_dtype
+    def test_the_header_in_c(self, dtype: DType) -> None:
+        text = (Path(__file__).parents[1] / "clients/c/conformance.h").read_text("utf-8")
+        lists = dict(re.findall(r"(sizes|names)\[CF_TYPES\] = \{(.*?)\};", text, re.DOTALL))
+        names = re.findall(r"\w+", lists["names"])
+        members = re.findall(r"CF_(\w+),", text.partition("CF_TYPES")[0].partition("enum {")[2])
+        assert [name.upper() for name in names] == members
+        sizes = dict(zip(names, re.findall(r"\d", lists["sizes"]), strict=True))
+        assert int(sizes[dtype.name]) == dtype.storage.itemsize

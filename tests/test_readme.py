@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from conformance.cli import main
 from conformance.log.reader import read
-from conformance.suite.vector_ids import current
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -92,12 +91,7 @@ def test_the_vectors_named_exist() -> None:
 def test_the_vectors_that_the_samples_name_are_in_their_logs() -> None:
     """Or in the shipped suite, where the log of a backend is not kept."""
     samples = ROOT / "reports" / "sample"
-    asked = {
-        name
-        for log in samples.glob("*/run.jsonl.gz")
-        for result in read(log).results
-        for name in (result.id, current(result.id))
-    }
+    asked = {result.id for log in samples.glob("*/run.jsonl.gz") for result in read(log).results}
     named = named_vectors(samples / "README.md")
     assert named
     assert named <= asked | {entry.id for entry in tiers.core().manifest.vectors}

@@ -10,7 +10,6 @@ from conformance.audit.holdout import HeldOutScore, hold_out
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import MutantStates, mutant_states
 from conformance.audit.score import MutationScore
-from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.suite.store import Suite
 
@@ -87,19 +86,11 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
-    """Return the operators to measure: those requested, or all with a specification.
+    """Return the operators to measure: those requested, some by a pattern, or all.
 
-    Raises UsageError for one that the suite does not have, or has no specification of, and where
-    none is left to measure.
+    Raises UsageError for one that the suite does not have.
     """
-    selected = matching(ops, suite.manifest.ops, "operator of this suite")
-    unknown = [op for op in selected or suite.manifest.ops if op not in suite.specs]
-    if unknown and (selected or len(unknown) == len(suite.manifest.ops)):
-        raise UsageError(
-            f"the suite has no specification of {', '.join(unknown)}",
-            hint="generate it again from its specifications: suites now carry them",
-        )
-    return selected or list(suite.specs)
+    return matching(ops, suite.manifest.ops, "operator of this suite") or list(suite.manifest.ops)
 
 
 def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:

@@ -13,9 +13,8 @@ from itertools import combinations
 
 from conformance.audit.score import MutationScore, kill_levels, kinds
 from conformance.audit.set_cover import greedy_cover
+from conformance.choices import SHIPPED_SUITES, SuiteName
 from conformance.suite.entries import Entry
-
-SUITES = ("core", "smoke")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def hold_out(
     ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
     """
     results = []
-    for suite in SUITES:
+    for suite in SHIPPED_SUITES:
         for kind in kinds(score.counted):
             held = {mutant.id for mutant in score.counted if mutant.kind == kind}
             chosen = {entry.id for entry in _select(suite, score, entries, ranks, held)}
@@ -73,7 +72,7 @@ def _select(
     def shows(entry: Entry) -> Iterator[Hashable]:
         kills = (kill for kill in score.kills[entry.id] if kill.mutant not in held)
         yield from kill_levels(kills)
-        if suite == "smoke":
+        if suite == SuiteName.SMOKE:
             yield from entry.edges
             return
         rank = ranks[entry.id]

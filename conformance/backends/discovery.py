@@ -15,18 +15,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from conformance import DISTRIBUTION
 from conformance.backends.backend_name import Address, parse
 from conformance.backends.options import read
 from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
-from conformance.errors import BackendError, ConformanceError, closest
+from conformance.errors import BackendError, ConformanceError, closest, install
 from conformance.grade.outcome import NAME_LIMIT, describe
 from conformance.replacement import resolved
 
 T = TypeVar("T")
 
 GROUP = "conformance.backends"
-DISTRIBUTION = "opconform"
 OURS = __name__.partition(".")[0]
 _FILE = re.compile(r"(?P<path>.+\.py)(?::(?P<object>[\w.]+))?")
 _MODULE = re.compile(r"(?P<module>[\w.]+):(?P<object>[\w.]+)")
@@ -307,7 +307,7 @@ def _how_to_install(module: str) -> str:
     except PackageNotFoundError:
         extras = []
     if package in extras:
-        return f'pip install "{DISTRIBUTION}[{package}]"'
+        return install(package)
     return f"install what provides '{package}', or put its folder on PYTHONPATH"
 
 

@@ -11,14 +11,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.versions import known
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
-
-Array = NDArray[Any]
 
 OPERATORS = ("AvgPool-1", "MaxPool-1")
 PADDING = {"valid": "VALID", "same_upper": "SAME", "same_lower": "SAME_LOWER"}

@@ -11,16 +11,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.litert_model import LiteRTCall, model, pool, reduction, reproduced
 from conformance.backends.marking import framework
 from conformance.backends.options import Option
 from conformance.backends.versions import needed
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
-
-Array = NDArray[Any]
 
 SAME, VALID = 0, 1
 PADDING = {"same_upper": SAME, "SAME_UPPER": SAME, "valid": VALID, "VALID": VALID}

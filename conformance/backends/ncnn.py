@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.versions import known
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
-
-Array = NDArray[Any]
 
 LAYERS = {1: "Pooling1D", 2: "Pooling", 3: "Pooling3D"}
 METHODS = {"MaxPool-1": 0, "AvgPool-1": 1, "AdaptiveAvgPool-8": 1}

@@ -12,12 +12,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
-Array = NDArray[Any]
 Span = tuple[int, int]  # a window on one axis: first element, and one past the last
 INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
 ROUNDING_TYPES = {

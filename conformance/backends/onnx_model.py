@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends.versions import known
-from conformance.dtypes import name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported
-
-Array = NDArray[Any]
 
 PREFIX = "onnx."
 NEWEST = 22
@@ -24,16 +20,6 @@ OLDEST_ONNX = "1.14"
 """The oldest release of the package onnx that models were made with."""
 
 DATA = "X"
-ELEMENT_TYPES = {
-    "f16": "FLOAT16",
-    "bf16": "BFLOAT16",
-    "f32": "FLOAT",
-    "f64": "DOUBLE",
-    "i8": "INT8",
-    "u8": "UINT8",
-    "i32": "INT32",
-    "i64": "INT64",
-}
 
 
 def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
@@ -72,7 +58,7 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
         raise Unsupported(f"{op} is no version of {name}; the one before is {schema.since_version}")
 
     (data,) = inputs
-    element = getattr(TensorProto, ELEMENT_TYPES[name_of(data.dtype)])
+    element = getattr(TensorProto, DTYPES[name_of(data.dtype)].onnx)
     unknown = [None] * data.ndim
     outputs = [
         helper.make_tensor_value_info(
@@ -123,7 +109,7 @@ def reproduced(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) 
     name, _, version = op.removeprefix(PREFIX).rpartition("-")
     (data,) = inputs
     given = "".join(f", {key}={value!r}" for key, value in attributes.items())
-    element = f"TensorProto.{ELEMENT_TYPES[name_of(data.dtype)]}"
+    element = f"TensorProto.{DTYPES[name_of(data.dtype)].onnx}"
     return f"""\
 from onnx import TensorProto, defs, helper
 schema = defs.get_schema({name!r}, {version}, "")

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.marking import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
-
-Array = NDArray[Any]
+from conformance.dtypes import Array
 
 
 class OnnxReference:

@@ -7,17 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
 from conformance.backends.options import Option
 from conformance.backends.versions import known
+from conformance.dtypes import Array
 from conformance.errors import BackendError
-
-Array = NDArray[Any]
 
 CPU = "CPUExecutionProvider"
 PROVIDER = Option(

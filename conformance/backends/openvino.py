@@ -11,16 +11,14 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.marking import framework
 from conformance.backends.options import Option
 from conformance.backends.versions import known
+from conformance.dtypes import Array
 from conformance.errors import BackendError
-
-Array = NDArray[Any]
 
 DEVICE = Option("device", "A device as OpenVINO names it: CPU, GPU, GPU.1, NPU.", default="CPU")
 # Without the hint the plugin computes f32 in bf16 where the processor can.

@@ -18,19 +18,21 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from conformance import DISTRIBUTION
 from conformance.backends.backend_name import parse
 from conformance.backends.discovery import place
 from conformance.backends.program import command_line, file_of
 from conformance.replacement import resolved
 from conformance.safe_text import printable
+from conformance.suite.strict_json import SHA256
 
 KINDS = ("argument", "distribution", "file", "library", "object", "option", "remote")
 MOST = 20_000
 """Pieces that a backend may have."""
 
 MAX_NAME = 300
-SHA256 = re.compile(r"[0-9a-f]{64}|")
-"""A digest, or nothing."""
+DIGEST = re.compile(rf"{SHA256.pattern}|")
+"""The SHA-256 of a piece, or nothing."""
 
 REMOTE = frozenset(
     {"adb", "docker", "kubectl", "nc", "ncat", "netcat", "plink", "podman", "rsh", "socat", "ssh"}
@@ -42,7 +44,6 @@ _OF_PACKAGES = re.compile(r"/(?:site|dist)-packages/")
 _DELETED = " (deleted)"
 _WRITTEN_BY_INSTALLERS = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json"})
 _ADAPTERS = f"{__name__.rpartition('.')[0]}."
-_OURS = "opconform"
 
 
 @dataclass(frozen=True, order=True)
@@ -182,7 +183,7 @@ def _distributions(tops: Iterable[str]) -> list[metadata.Distribution]:
     """The distributions that the packages of these names came with, and that list their files."""
     tops = sorted(tops)
     by_package = metadata.packages_distributions() if tops else {}  # it reads what is installed
-    names = {name for top in tops for name in by_package.get(top, ())} - {_OURS}
+    names = {name for top in tops for name in by_package.get(top, ())} - {DISTRIBUTION}
     return [one for name in sorted(names) if (one := metadata.distribution(name)).files]
 
 

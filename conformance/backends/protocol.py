@@ -8,9 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
-from numpy.typing import NDArray
-
 from conformance.backends.capabilities import Capabilities
+from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
 ]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-Array = NDArray[Any]
 Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
 
 

@@ -6,16 +6,13 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance import __version__
 from conformance.backends.options import Option
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 from conformance.reference import evaluate
 from conformance.spec.loader import select_specs, shipped_specs
 from conformance.spec.model import OpSpec
-
-Array = NDArray[Any]
 
 
 class Reference:

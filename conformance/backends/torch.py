@@ -13,8 +13,9 @@ from conformance.backends import torch_calls, torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.options import Option
-from conformance.backends.torch_calls import Array, Call
+from conformance.backends.torch_calls import Call
 from conformance.backends.versions import known
+from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported
 
 BF16 = np.dtype(ml_dtypes.bfloat16)

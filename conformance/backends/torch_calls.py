@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
-Array = NDArray[Any]
 T = TypeVar("T")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from conformance.backends import torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.torch import THREADS, Torch
-from conformance.backends.torch_calls import Array, Call
+from conformance.backends.torch_calls import Call
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
 # Pools with indices have no kernel for this layout.

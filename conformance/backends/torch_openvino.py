@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.capabilities import Exclusion
-from conformance.backends.torch_calls import Array, Call, said
+from conformance.backends.torch_calls import Call, said
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")

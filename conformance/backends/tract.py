@@ -8,15 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.marking import framework
 from conformance.backends.onnx_model import model, reproduced
 from conformance.backends.versions import known
-
-Array = NDArray[Any]
+from conformance.dtypes import Array
 
 # tract's list of ONNX operators has no LpPool, and its arrays for Python no bf16.
 CAPABILITIES = Capabilities(

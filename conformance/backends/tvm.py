@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.onnx_model import model, reproduced
 from conformance.backends.versions import known
-
-Array = NDArray[Any]
+from conformance.dtypes import Array
 
 TARGET = "llvm"
 

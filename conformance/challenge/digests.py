@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import deque
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -14,8 +13,7 @@ from conformance.backends.pieces import Piece
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import BackendError
 from conformance.grade.outcome import Ending, Outcome, described
-from conformance.model import Vector
-from conformance.run.executor import Executor
+from conformance.run.executor import Executor, Request
 
 
 class Hashing(Executor):
@@ -26,9 +24,10 @@ class Hashing(Executor):
     """
 
     def __init__(self, inner: Executor, expected: tuple[Piece, ...] | None = None) -> None:
+        super().__init__()
         self._inner = inner
+        self.requests = inner.requests
         self._expected = expected
-        self._asked: deque[tuple[str, str]] = deque()
         self.digests: dict[tuple[str, str], str] = {}
 
     def __enter__(self) -> Self:
@@ -57,13 +56,12 @@ class Hashing(Executor):
     def farewell(self) -> tuple[str, ...]:
         return self._inner.farewell()
 
-    def submit(self, vector: Vector) -> None:
-        self._asked.append((vector.case.op, vector.id))
-        self._inner.submit(vector)
+    def submit(self, request: Request) -> None:
+        self._inner.submit(request)
 
-    def take(self) -> Outcome:
-        outcome = self._inner.take()
-        self.digests.setdefault(self._asked.popleft(), digest(outcome))
+    def wait_for(self, request: Request) -> Outcome:
+        outcome = self._inner.wait_for(request)
+        self.digests.setdefault((request.vector.case.op, request.vector.id), digest(outcome))
         return outcome
 
 

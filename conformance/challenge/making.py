@@ -11,7 +11,7 @@ from conformance.challenge.selecting import selecting
 from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
-from conformance.run.strength import measured
+from conformance.run.partition_strength import measured
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec

@@ -8,30 +8,27 @@ checked against its schema, then against its own digest and form. What it says i
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
 from conformance.errors import BackendError, SuiteError
 from conformance.evidence import BAR, Evidence, Measured, State
+from conformance.grade.precision import parse_precision
+from conformance.json_schema import load_schema
 from conformance.model import Case, Result, Status
-from conformance.quick_schema import Check, accepts
-from conformance.run.statement import RunScope, conclude
+from conformance.run.claim_text import RunScope, conclude
 from conformance.suite import cases, strict_json
 from conformance.suite.strict_json import JsonObject as Checked
 from conformance.verdict import NO_CLAIM, ResultCounts
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 CHANGED = "the record was changed, or another program wrote it; ask for the original"
 
 _CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outputs")
@@ -261,7 +258,7 @@ def _record(document: dict[str, Any], where: str) -> Record:
         ),
         suite=document["suite"]["name"],
         level=document["level"],
-        precision=document["precision"],
+        precision=parse_precision(document["precision"]),
         operators=document["operators"],
         cases=tuple(_cases(document, where)),
         killed={op: (killed, of) for op, (killed, of) in document["killed"].items()},
@@ -302,26 +299,8 @@ def _cases(document: Mapping[str, Any], where: str) -> Iterator[RecordedCase]:
         )
 
 
-@cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a record."""
-    text = files("conformance.challenge").joinpath("record.schema.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
-
-
-@cache
-def _sound() -> Check:
-    return accepts(schema())
-
-
 def _check(document: Any, where: str) -> None:
     """Raises SuiteError for what is not of the schema."""
-    if _sound()(document):
-        return
-    from jsonschema import Draft202012Validator
-
-    error = next(Draft202012Validator(schema()).iter_errors(document), None)
-    if error is not None:
-        place = error.json_path.removeprefix("$").lstrip(".")
-        raise SuiteError(f"{where}: {place[:80]}: {error.message[:200]}", hint=CHANGED)
+    problem = load_schema("challenge/record.schema.json").first_problem(document)
+    if problem is not None:
+        raise SuiteError(f"{where}: {problem}", hint=CHANGED)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.suite import strict_json
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 
 FORMAT = 1
 SIZE = 32
@@ -25,7 +24,6 @@ SEED = 8
 """Bytes of a seed: selections and manifests hold it as an integer."""
 
 MAX_FILE = 4096
-HEX = re.compile(r"[0-9a-f]{64}")
 
 _COMMITMENT = b"opconform challenge 1 commitment\n"
 _SEED = b"opconform challenge 1 seed\n"
@@ -99,6 +97,6 @@ def read(file: Path) -> Secret:
 def hexadecimal(record: JsonObject, key: str) -> str:
     """A text of 64 hexadecimal digits. Raises SuiteError for another."""
     text = record.text(key)
-    if not HEX.fullmatch(text):
+    if not SHA256.fullmatch(text):
         record.refuse(f"{key!r} is not 64 hexadecimal digits")
     return text

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import __version__, parallel
+from conformance import DISTRIBUTION, TOOL, parallel
 from conformance.backends.pieces import Piece
 from conformance.challenge.digests import Hashing
 from conformance.challenge.making import backend_of, killed
@@ -23,8 +23,8 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Result
 from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
-from conformance.run.repeated import Repeated
-from conformance.run.strength import measured
+from conformance.run.independent_calls import IndependentCalls
+from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.digest import spec_digest
@@ -219,8 +219,8 @@ def _selection(
 
 
 def _other_versions(record: Record) -> Iterator[str]:
-    here = {"opconform": f"opconform {__version__}", **selecting()}
-    there = {"opconform": record.tool, **record.versions}
+    here = {DISTRIBUTION: TOOL, **selecting()}
+    there = {DISTRIBUTION: record.tool, **record.versions}
     for name in sorted({*here, *there}):
         if here.get(name) != there.get(name):
             yield f"{name} {there.get(name, 'not installed')}, here {here.get(name, 'none')}"
@@ -239,8 +239,8 @@ def _backend(record: Record, suite: Suite | None, means: Means) -> Iterator[Step
         return
     executor = Hashing(means.executor())
     precision = parse_precision(record.precision)
-    asking = Repeated(executor, suite.specs, record.level, precision)
-    results = _results(record, suite, asking)
+    executor.independent = IndependentCalls(record.level, precision)
+    results = _results(record, suite, executor)
     yield _same_backend(record, executor)
     yield _outputs(record, results, executor.digests)
 

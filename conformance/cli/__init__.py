@@ -13,6 +13,7 @@ import click
 
 from conformance import __version__
 from conformance.cli import streams
+from conformance.cli.sections import write_sections
 from conformance.errors import (
     EXIT_DEFECT,
     EXIT_INTERRUPTED,
@@ -28,31 +29,41 @@ from conformance.safe_text import indented, visible
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
 
-COMMANDS = {
-    "check": "Test a backend against a suite of vectors.",
-    "fuzz": "Search for the smallest cases on which a backend is wrong.",
-    "probe": "Infer how a backend sums, divides and rounds.",
-    "challenge": "Test a backend on a suite that nobody could have seen.",
-    "grade-kernel": "Grade a kernel of unknown origin on data that it cannot have seen.",
-    "matrix": "Test several backends, or several versions of one, side by side.",
-    "backends": "List the backends that have a name, or the options of one.",
-    "show": "Show one vector and how its expected values are computed.",
-    "repro": "Write a standalone script that reproduces a failure.",
-    "generate": "Generate a suite of test vectors from operator specifications.",
-    "audit": "Measure the mutation score of a suite.",
-    "coverage": "Measure the pairwise coverage of a suite.",
-    "merge": "Merge the run logs of all shards into one run.",
-    "compare": "Compare two runs: fixed causes and new causes.",
-    "baseline": "Write a file of known failures from a run log.",
-    "report": "Make the report of a run, or a comparison of several, from run logs.",
-    "docs": "Write HTML pages that describe operators.",
-    "spec": "Show and check operator specifications.",
-    "suite": "Check, complete, record and pack suites of vectors.",
-    "export": "Write the inputs of vectors for a device this machine cannot reach.",
-    "grade": "Grade the outputs that a device computed from an export.",
-    "protocol": "Write a program in any language as a backend.",
+SECTIONS = {
+    "Test a backend": {
+        "check": "Test a backend against a suite of vectors.",
+        "fuzz": "Search for the smallest cases on which a backend is wrong.",
+        "probe": "Infer how a backend sums, divides and rounds.",
+        "challenge": "Test a backend on a suite that nobody could have seen.",
+        "grade-kernel": "Grade a kernel of unknown origin on data that it cannot have seen.",
+        "matrix": "Test several backends, or several versions of one, side by side.",
+        "backends": "List the backends that have a name, or the options of one.",
+    },
+    "Look at a failure": {
+        "show": "Show one vector and how its expected values are computed.",
+        "repro": "Write a standalone script that reproduces a failure.",
+    },
+    "Runs and reports": {
+        "report": "Make the report of a run, or a comparison of several, from run logs.",
+        "compare": "Compare two runs: fixed causes and new causes.",
+        "merge": "Merge the run logs of all shards into one run.",
+        "baseline": "Write a file of known failures from a run log.",
+    },
+    "Suites": {
+        "generate": "Generate a suite of test vectors from operator specifications.",
+        "suite": "Check, measure, complete, record and pack suites of vectors.",
+    },
+    "Specifications": {"spec": "Show, describe and check operator specifications."},
+    "Devices and other languages": {
+        "export": "Write the inputs of vectors for a device this machine cannot reach.",
+        "check-outputs": "Grade the outputs that a device computed from an export.",
+        "protocol": "Write a program in any language as a backend.",
+    },
 }
-"""Each command and what it does; it is the object of that name, with _ for -, in its module."""
+"""What each command does, by the heading of its section in the help."""
+
+COMMANDS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
+"""What each command does; it is the object of that name, with _ for -, in its module."""
 
 EPILOG = """
 \b
@@ -91,13 +102,20 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and (hint := closest(args[0], COMMANDS)):
+        if args[0] not in COMMANDS and (hint := self._meant(ctx, args[0])):
             ctx.fail(f"no such command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
+    def _meant(self, ctx: click.Context, word: str) -> str | None:
+        """A hint for an unknown command: a subcommand of that name, or a similar command."""
+        for name in ("suite", "spec", "protocol"):
+            group = self.get_command(ctx, name)
+            if isinstance(group, click.Group) and word in group.commands:
+                return f"did you mean '{name} {word}'?"
+        return closest(word, COMMANDS)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        write_sections(formatter, SECTIONS, {name: (name, COMMANDS[name]) for name in COMMANDS})
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         try:

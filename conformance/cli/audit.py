@@ -1,4 +1,4 @@
-"""``conformance audit``: the mutation score of a suite."""
+"""``conformance suite audit``: the mutation score of a suite."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ SHOWN = 12
 EXAMPLES = """
 \b
 Examples:
-  conformance audit
+  conformance suite audit
       the shipped suite, every operator
-  conformance audit --suite smoke --op AvgPool-1 -j 2
+  conformance suite audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
-  conformance audit --cluster local:2
+  conformance suite audit --cluster local:2
       by the workers of a Dask cluster; docs/cluster.md
-  conformance audit --dtypes f32 --ranks 4
+  conformance suite audit --dtypes f32 --ranks 4
       only the vectors for a backend of f32 images
-  conformance audit --profile no-dilation --ranks 4
+  conformance suite audit --profile no-dilation --ranks 4
       only the images without dilations
-  conformance audit --backend torch
+  conformance suite audit --backend torch
       only what this backend declares to support; no score where it
       is not known how many mutants can show in it
-  conformance audit --verbose
+  conformance suite audit --verbose
       how many vectors kill each mutant
-  conformance audit --parts
+  conformance suite audit --parts
       the score of each element type, rank and profile
-  conformance audit --holdout
+  conformance suite audit --holdout
       would the suite kill mutants it was not selected for?
-  conformance audit --draw 5000
+  conformance suite audit --draw 5000
       search for cases that kill mutants marked equivalent
 
 A mutant is a specification in which one rule is replaced by a known bug. It is killed if a
@@ -93,8 +93,8 @@ def audit(
     name: str | None,
     ops: tuple[str, ...],
     backend: str | None,
-    dtypes: str | None,
-    ranks: str | None,
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     profile: str | None,
     processes: int,
     cluster: str | None,
@@ -111,6 +111,7 @@ def audit(
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
 
+    crew = Crew(processes, cluster, insecure)
     suite = open_suite(name)
     asked = audit_suite.select_operators(suite, ops)
     claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
@@ -119,7 +120,6 @@ def audit(
         suite = part(suite, asked, claimed)
     there = [op for op in asked if op in suite.manifest.ops]
     evaluate(suite, suite.manifest.of(there))
-    crew = Crew(processes, cluster, insecure)
     with crew.working() as workers, Progress(1, "auditing") as progress:
         scores = audit_suite.audit(suite, there, processes=workers, progress=progress.at)
         unknown: dict[str, frozenset[str]] = {}

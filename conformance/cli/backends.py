@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from conformance.errors import install
+
 EXAMPLES = """
 \b
 Your own backend needs no installation:
@@ -39,7 +41,7 @@ def backends(name: str | None) -> None:
     missing = [row.name for row in found if not row.installed]
     if missing:
         click.echo()
-        click.echo("- not installed; for example: pip install " + f"'opconform[{missing[0]}]'")
+        click.echo(f"- not installed; for example: {install(missing[0])}")
 
 
 def _show(name: str) -> None:

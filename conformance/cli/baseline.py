@@ -24,6 +24,9 @@ that are wrong, or the message of an exception. Its reason is the diagnosis. Edi
 say why each failure is tolerated; see docs/ci.md.
 """
 
+NARROWING = ("only", "dtypes", "ranks", "shard")
+"""Options that leave out vectors of an operator."""
+
 
 @click.command(epilog=EXAMPLES)
 @click.option(
@@ -72,7 +75,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
             "not investigated yet."
         ),
         earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
-        whole=not any(run.header["options"].get(part) for part in ("only", "shard")),
+        whole=not any(run.header["options"].get(name) for name in NARROWING),
     )
     write_text(out, text, hint="name another file: --out FILE")
     failures = run.score.total.wrong

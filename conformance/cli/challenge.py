@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
@@ -140,7 +141,7 @@ those of conformance check.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["core", "smoke"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="core: as strong as the shipped suite in what the backend declares; minutes. smoke: fewer "
@@ -195,14 +196,14 @@ def run(
     from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
     from conformance.replacement import replacing
-    from conformance.run.isolation import Isolation
-    from conformance.run.repeated import Repeated
+    from conformance.run.executor_options import Isolation
+    from conformance.run.independent_calls import IndependentCalls
     from conformance.spec import loader
 
     secret = read(secret_file)
     if commitment is not None and commitment != secret.commitment:
         raise UsageError(
-            f"{secret_file}: its commitment is {secret.commitment}",
+            f"{secret_file}: its commitment is {secret.commitment}, not {commitment[:80]!a}",
             hint="give the secret whose commitment was published",
         )
     if (out / RECORD).exists():
@@ -228,8 +229,8 @@ def run(
             processes=jobs or 1,
             progress=progress.at,
         )
-    hashing = Hashing(runner.executor_for(backend), identity.pieces)
-    executor = Repeated(hashing, selected.specs, level, parse_precision(precision))
+    executor = Hashing(runner.executor_for(backend), identity.pieces)
+    executor.independent = IndependentCalls(level, parse_precision(precision))
     wanted = (page(out, "--out"),)
     found = checked(
         str(out / SUITE),
@@ -241,12 +242,12 @@ def run(
         precision=precision,
     )
     conclude(found, wanted, out)
-    if executor.remark:
-        click.echo(executor.remark, err=True)
+    if executor.independent.remark:
+        click.echo(executor.independent.remark, err=True)
     if found.footer["interrupted"]:
         click.echo("interrupted, so there is no record: run it again", err=True)
         ctx.exit(exit_code(found))
-    made = making.record(secret, tested, selected, specs, found.log, hashing.digests)
+    made = making.record(secret, tested, selected, specs, found.log, executor.digests)
     with replacing(out / RECORD) as file:
         file.write_bytes(record.dump(made))
     click.echo(f"record: {out / RECORD}", err=True)
@@ -303,7 +304,7 @@ def verify(
     from conformance.challenge.verifying import verify as steps
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.safe_text import wrap
     from conformance.spec import loader
 
@@ -341,7 +342,7 @@ def verify(
 
 
 def _identity(backend: str, env: str | None) -> Identity:
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
 
     return _loaded(Isolation("process", env=env, hashed=True).executor_for(backend))
 

@@ -25,10 +25,12 @@ from conformance.cli.options import (
     selection_options,
 )
 from conformance.cli.places import TargetPath
+from conformance.cli.sections import SectionedCommand
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
+    from conformance.run.partition_filter import PartitionFilter
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -44,6 +46,8 @@ Examples:
       one operator; only the expected interpretation passes
   conformance check --backend torch --precision f16=native,bf16=native
       f16 and bf16 may accumulate in their own type; other types: standard
+  conformance check --backend mylib --dtypes f32,f16 --ranks 4
+      only images in f32 and f16; the claim is about these
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       vectors whose id begins or ends with one of these
   conformance check --backend mylib -j 4 --timeout 5 --memory 2G
@@ -78,6 +82,19 @@ or too few vectors graded because of what is declared; 130 interrupted
 --shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
+SECTIONS = {
+    "What is tested": (
+        *("backend", "option", "env"),
+        *("suite", "ops", "only", "dtypes", "ranks", "complete"),
+    ),
+    "How it is graded": ("level", "precision"),
+    "How the backend runs": ("executor", "jobs", "timeout", "memory", "repeat", "shuffle"),
+    "What fails the run": ("known_failures", "require", "strict", "min_strength"),
+    "Reports": ("report", "formats", "resume"),
+    "Shards and clusters": ("shard", "cluster", "insecure"),
+}
+"""The parameters of the command, by the heading of their section in the help."""
+
 
 def _single(
     _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
@@ -91,7 +108,7 @@ def _single(
     return values[0] if values else None
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=SectionedCommand, sections=SECTIONS, epilog=EXAMPLES)
 @backend_options("The backend to test; see below.", required=True)
 @env_option
 @selection_options
@@ -165,6 +182,8 @@ def check(
     ops: tuple[str, ...],
     suite: str | None,
     only: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     level: str,
     precision: str,
     executor: str | None,
@@ -189,14 +208,17 @@ def check(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
+    from conformance.run.partition_filter import PartitionFilter
+
     crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
     if cluster is not None and (shard is not None or executor == "inline"):
         raise UsageError(
-            "--cluster makes shards of its own, with the backend in a process of its own",
-            hint="leave --shard and --executor out",
+            "--cluster cannot be combined with --shard or --executor inline",
+            hint="leave them out: a cluster makes shards, and runs the backend in processes",
         )
     if complete:
-        suite = _completed(suite, ops, backend, env, report, jobs, resume)
+        partitions = PartitionFilter.of(dtypes, ranks)
+        suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
     asked = {} if shard is None else {"shard": shard}
     with crew.working() as workers:
 
@@ -210,6 +232,8 @@ def check(
                 workers=None if isinstance(workers, int) else workers,
                 ops=ops or None,
                 only=only,
+                dtypes=dtypes,
+                ranks=ranks,
                 level=level,
                 precision=precision,
                 executor=executor,
@@ -242,6 +266,7 @@ def check(
 def _completed(
     suite: str | None,
     ops: Sequence[str],
+    partitions: PartitionFilter,
     backend: str,
     env: str | None,
     report: Path | None,
@@ -250,7 +275,7 @@ def _completed(
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 
@@ -264,10 +289,12 @@ def _completed(
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
-            f"--complete cannot be used with {NO_CLAIM[base.name]}, which makes no claim",
+            f"--complete cannot be combined with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():
         return str(out)
-    made = completed(base, ops, backend, out, processes=jobs or 1, seed=0, env=env)
+    made = completed(
+        base, ops, backend, out, processes=jobs or 1, seed=0, env=env, partitions=partitions
+    )
     return suite if made is base else str(out)

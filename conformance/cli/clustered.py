@@ -96,10 +96,15 @@ def clustered(
     """
     from conformance import api
     from conformance.run.engine import Options, selected
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     opened = open_suite(suite)
-    question = Options(ops=asked.get("ops"), only=asked.get("only", ()))
+    question = Options(
+        ops=asked.get("ops"),
+        only=asked.get("only", ()),
+        partitions=PartitionFilter.of(asked.get("dtypes", ()), asked.get("ranks", ())),
+    )
     number = len(selected(opened, question).entries)
     with ExitStack() as stack, Progress(1, "checking") as progress:
         if report is None:
@@ -158,7 +163,8 @@ def _write(file: Path, content: bytes) -> None:
 
     if len(content) > MAX_SIZE:
         raise LogError(
-            f"{file}: a worker sent {len(content):,} bytes, at most {MAX_SIZE:,} are read"
+            f"{file}: a worker sent {len(content):,} bytes, at most {MAX_SIZE:,} are read",
+            hint="use more workers, so that each shard is smaller",
         )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

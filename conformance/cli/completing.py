@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.api import Run
     from conformance.generate.lacking import Added
     from conformance.model import Vector
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.spec.model import OpSpec
     from conformance.suite.parts import Parts
     from conformance.suite.store import Suite
@@ -77,9 +78,18 @@ def _key(run: Run) -> str:
     """What a completed suite depends on: the suite, its operators, what is declared, the tool."""
     header = run.log.header
     suite, declared = header["suite"], header["backend"]["capabilities"]
-    parts = suite["digest"], sorted(suite["by_op"]), declared, header["tool"]
+    partitions = _partitions(run).options
+    parts = suite["digest"], sorted(suite["by_op"]), declared, partitions, header["tool"]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _partitions(run: Run) -> PartitionFilter:
+    """The element types and ranks that a run is about."""
+    from conformance.run.partition_filter import PartitionFilter
+
+    options = run.log.header["options"]
+    return PartitionFilter.of(options["dtypes"] or (), options["ranks"] or ())
 
 
 def _whole(folder: Path) -> bool:
@@ -96,7 +106,8 @@ def _made(run: Run, backend: str, env: str | None, processes: int, out: Path) ->
     """Whether ``conformance suite complete`` makes the suite in time; what it began is ended."""
     ops = (word for op in run.log.header["suite"]["by_op"] for word in ("--op", op))
     there = () if env is None else ("--env", env)
-    words = ["suite", "complete", "--for", backend, *there, *ops, "--out", str(out)]
+    part = (*there, *ops, *_partitions(run).options)
+    words = ["suite", "complete", "--for", backend, *part, "--out", str(out)]
     process = subprocess.Popen(  # noqa: S603 - this package
         [sys.executable, "-m", "conformance", *words, "-j", str(processes)],
         stdin=subprocess.DEVNULL,
@@ -130,24 +141,28 @@ def completed(
     seed: int,
     smaller: bool = False,
     env: str | None = None,
+    partitions: PartitionFilter | None = None,
 ) -> Suite:
     """The suite ``base`` with the vectors that it lacks of some operators (none: of all), and with
     what can show in what is declared, in the folder ``out``; or as it is where it lacks nothing.
 
     What a backend declares, in the environment ``env`` if that is given, is completed, or without
-    one every part. With ``smaller`` smaller relatives of large vectors are added. Raises UsageError
-    for a suite that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
+    one every part; of these, those of the element types and ranks in ``partitions``. With
+    ``smaller`` smaller relatives of large vectors are added. Raises UsageError for a suite that
+    cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
     from conformance.audit.audit_suite import select_operators
+    from conformance.choices import SuiteName
     from conformance.cli.checking import evaluate
     from conformance.cli.part import claims_of
     from conformance.generate import lacking
     from conformance.generate.suites import versions
-    from conformance.suite.manifest import COMPLEMENT
     from conformance.suite.writer import check_target, write_suite
 
     specs = {op: _sound(base, op) for op in select_operators(base, ops)}
-    asked = None if backend is None else claims_of(backend, specs, env)
+    asked = None
+    if backend is not None or partitions:
+        asked = claims_of(backend, specs, env, partitions)
     if asked is not None:
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
     whole, base = base, base.only(specs) if base.is_shipped else base
@@ -187,7 +202,7 @@ def completed(
     old = {entry.id: entry for entry in manifest.listed}
     return write_suite(
         out,
-        [(vector, (COMPLEMENT,)) for vector in new if vector.id not in old],
+        [(vector, (SuiteName.COMPLEMENT,)) for vector in new if vector.id not in old],
         name=manifest.name,
         seed=manifest.seed,
         versions={**versions(), **manifest.versions},

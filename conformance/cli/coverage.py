@@ -1,4 +1,4 @@
-"""``conformance coverage``: pairwise coverage of a suite, and proofs of infeasible pairs."""
+"""``conformance suite coverage``: pairwise coverage of a suite, and proofs of infeasible pairs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
+from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.audit.coverage import RankCoverage
@@ -24,15 +25,15 @@ SHOWN = 12
 EXAMPLES = """
 \b
 Examples:
-  conformance coverage
+  conformance suite coverage
       the shipped suite, every operator and rank
-  conformance coverage --op AvgPool-1 --why
+  conformance suite coverage --op AvgPool-1 --why
       also why infeasible pairs are impossible
-  conformance coverage --dtypes f32 --profile small-pads
+  conformance suite coverage --dtypes f32 --profile small-pads
       only vectors for a backend of this type with such pads
-  conformance coverage --prove -j 2
+  conformance suite coverage --prove -j 2
       check the stored proofs of the shipped specifications
-  conformance coverage --prove --op MyPool-1.yaml
+  conformance suite coverage --prove --op MyPool-1.yaml
       find a case or a contradiction for each pair of coverage targets of your
       own operator, and store them in MyPool-1.proofs.json
 
@@ -71,16 +72,17 @@ def coverage(
     why: bool,
     prove: bool,
     backend: str | None,
-    dtypes: str | None,
-    ranks: str | None,
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     profile: str | None,
     processes: int,
 ) -> None:
     """Measure the pairwise coverage of a suite."""
     if prove:
         if name or why or backend or dtypes or ranks or profile:
-            raise click.UsageError(
-                "--prove cannot be combined with --suite, --why or options that select a part"
+            raise UsageError(
+                "--prove cannot be combined with --suite, --why or options that select a part",
+                hint="leave them out: --prove is about specifications, not about a suite",
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.audit_suite import select_operators
@@ -170,8 +172,6 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
 
 def _writable(file: Path) -> None:
     """Raises UsageError for a file that cannot be written, before the work that it is to hold."""
-    from conformance.errors import UsageError
-
     folder = next(one for one in file.absolute().parents if one.exists())
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{folder}: cannot be written", hint="copy the specification elsewhere")

@@ -32,8 +32,8 @@ class Crew:
 
         if self.processes != 1:
             raise UsageError(
-                "the workers of a cluster are its own, so --cluster has no -j",
-                hint="leave one out; local:N starts N workers",
+                "--cluster cannot be combined with -j",
+                hint="leave -j out: the cluster has its own workers, and local:N starts N",
             )
         parse(self.cluster, insecure=self.insecure)
 

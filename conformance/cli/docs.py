@@ -1,4 +1,4 @@
-"""``conformance docs``: HTML pages that describe operators."""
+"""``conformance spec docs``: HTML pages that describe operators."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from conformance.cli.progress import Progress
 EXAMPLES = """
 \b
 Examples:
-  conformance docs --out pages
+  conformance spec docs --out pages
       a page for each shipped operator, and an index
-  conformance docs --out pages reports/*/run.jsonl
+  conformance spec docs --out pages reports/*/run.jsonl
       the same, with what these backends do where the document is silent
-  conformance docs --out pages --suite my-suite
+  conformance spec docs --out pages --suite my-suite
       the operators of your own suite, from the specifications it carries
-  conformance docs --out pages --op specs/MyOp-1.yaml
+  conformance spec docs --out pages --op specs/MyOp-1.yaml
       your own operator, before it has vectors
 
 The pages open from disk, without scripts or network access. The same input gives the same

@@ -30,6 +30,7 @@ def draw(
 ) -> None:
     """Write a drawn suite; what an interrupted run of the same command has done is kept."""
     from conformance import __version__
+    from conformance.choices import SuiteName
     from conformance.cli.part import claims_of
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
@@ -40,19 +41,18 @@ def draw(
     from conformance.suite.packing import Packer, conclude
     from conformance.suite.store import open_suite
     from conformance.suite.writer import disk, replaced
-    from conformance.verdict import DRAWN
 
     specs = loader.select_specs(ops)
     claims = None if backend is None else claims_of(backend, specs).by_op
     specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
-    keep_another(out, DRAWN, root, specs, force=force)
+    keep_another(out, SuiteName.DRAWN, root, specs, force=force)
     own = loader.shipped_specs()
     bases = [
         origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, mutants_of(spec))
         for op, spec in specs.items()
     ]
     manifest = Manifest(
-        name=DRAWN,
+        name=SuiteName.DRAWN,
         seed=root,
         versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
         listed=(),

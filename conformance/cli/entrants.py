@@ -43,12 +43,12 @@ def entrants(words: Sequence[str]) -> tuple[Entrant, ...]:
 
 def _entrant(word: str) -> Entrant:
     from conformance.backends.backend_name import canonical, parse
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
 
     match = SYNTAX.fullmatch(word)
     if match is None:
         raise UsageError(
-            f"--backend {word[:200]!a} names no backend", hint="it is [LABEL=]NAME[@VENV]"
+            f"--backend {word[:200]!a} names no backend", hint="write [LABEL=]NAME[@VENV]"
         )
     backend = canonical(match["backend"])
     usual = OTHER.sub("-", backend) if parse(backend).options else backend

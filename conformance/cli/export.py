@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import LEVELS
 from conformance.cli.checking import evaluate
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
 from conformance.cli.places import TargetPath
@@ -28,7 +29,7 @@ Examples:
       for a device that supports what npu.json says
 \b
 The device writes its outputs beside the inputs; see docs/exchange.md. Then:
-  conformance grade board --op AvgPool-1
+  conformance check-outputs board --op AvgPool-1
 """
 
 MAX_DECLARATION = 1 << 20
@@ -53,7 +54,7 @@ MAX_DECLARATION = 1 << 20
 )
 @click.option(
     "--level",
-    type=click.Choice(["must", "should"]),
+    type=click.Choice(LEVELS),
     default="must",
     show_default=True,
     help=CHECK_LEVEL,
@@ -70,6 +71,8 @@ def export(
     ops: tuple[str, ...],
     suite: str | None,
     only: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     backend: str | None,
     capabilities: Path | None,
     level: str,
@@ -81,15 +84,19 @@ def export(
     from conformance.exchange.export import export as write
     from conformance.exchange.layout import DEVICE
     from conformance.run.engine import Options, selected
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     if backend is not None and capabilities is not None:
         raise UsageError(
-            "--backend and --capabilities both say what is supported", hint="give one of them"
+            "--backend cannot be combined with --capabilities",
+            hint="give one of them: each says what is supported",
         )
     formats.check(layout)
     opened = open_suite(suite)
-    options = Options(ops=ops or None, only=only, level=level)
+    options = Options(
+        ops=ops or None, only=only, partitions=PartitionFilter.of(dtypes, ranks), level=level
+    )
     declared = _declared(backend, capabilities)
     entries = selected(opened, options, declared).entries
     evaluate(opened, entries)

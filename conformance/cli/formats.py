@@ -145,7 +145,9 @@ def _target(text: str, folder: Path | None) -> Target:
     hint = f"name another file: --format {name}=FILE"
     if given:
         if not file:
-            raise UsageError(f"--format {text}: no file", hint=f"--format {name}={default}")
+            raise UsageError(
+                f"--format {text} names no file", hint=f"write --format {name}={default}"
+            )
         return Target(name, Path(file), hint)
     if name == "github":
         return Target(name, STDOUT, hint)
@@ -154,8 +156,8 @@ def _target(text: str, folder: Path | None) -> Target:
         return Target(name, Path(os.environ[STEP_SUMMARY]), hint, append=True)
     if folder is None:
         raise UsageError(
-            f"--format {name}: where to?",
-            hint=f"--report DIR for a folder, --format {name}={default} for a file, "
+            f"--format {name} has no folder to write into",
+            hint=f"add --report DIR for a folder, --format {name}={default} for a file, "
             f"--format {name}=- for standard output",
         )
     return Target(name, folder / default, hint)

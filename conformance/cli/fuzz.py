@@ -99,7 +99,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    help="Draw the cases of this seed, and no earlier failures. With --cases the result is "
+    help="Draw cases with this seed, and leave earlier failures out. With --cases the result is "
     "the same each time. [default: a fresh seed]",
 )
 @click.option(
@@ -136,7 +136,7 @@ def fuzz(
     """Search for the smallest cases on which a backend is wrong."""
     from conformance.fuzz.session import SearchRequest
     from conformance.grade.precision import parse_precision
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.spec import loader
     from conformance.suite.writer import check_target
 
@@ -260,7 +260,7 @@ def _minimal(cause: Cause, found: Mapping[str, Discovery]) -> set[str]:
 
 def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Discovery]) -> None:
     """A cause for people: what is wrong, the smallest case, and how to see it again."""
-    from conformance.grade.findings import WORDS
+    from conformance.failure_kind import facts_of
     from conformance.safe_text import one_line
 
     finding = _simplest(cause, suite)
@@ -269,7 +269,7 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
     # How many of these vectors fail says nothing: they were chosen for it.
     several = len(diagnosis.get("alternatives") or ())
     what = f"{several} known bugs give these outputs" if several else "No known bug"
-    failure = WORDS.get(finding.kind, finding.kind).removeprefix("with ")
+    failure = facts_of(finding.kind).predicate.removeprefix("with ")
     sentence = sentence or f"{what}: {failure}."
     click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")
@@ -289,7 +289,7 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
 
 
 def _trusted() -> tuple[str, ...]:
-    from conformance.run.isolation import TRUSTED
+    from conformance.run.executor_options import TRUSTED
 
     return TRUSTED
 

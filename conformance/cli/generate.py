@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
 from conformance.cli.places import TargetPath
@@ -77,8 +78,8 @@ interrupted run leaves the old suite unchanged.
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="Write the suite into this folder, which must be new, empty or a suite, or to an address "
-    "such as s3://bucket/suite, where nothing may be.",
+    help="Write the suite into this folder, which must be new, empty or a suite, or to an unused "
+    "address such as s3://bucket/suite.",
 )
 @click.option(
     "--seed",
@@ -96,7 +97,7 @@ interrupted run leaves the old suite unchanged.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="smoke: covers every target and kills most mutants. core: covers all pairs of targets "
@@ -107,7 +108,7 @@ interrupted run leaves the old suite unchanged.
     type=click.IntRange(1, 10_000_000),
     metavar="N",
     help="Instead, draw N value vectors per operator without selecting them, and its negative "
-    "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
+    "tests, into a packed suite. It is not known which mutants they kill, so a run makes no claim.",
 )
 @click.option("--no-large", is_flag=True, help="Leave the large recorded cases out.")
 @force_option
@@ -141,11 +142,14 @@ def generate(
         from conformance.cli.drawn import draw
 
         if suite != "core":
-            raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
+            raise UsageError(
+                "--drawn cannot be combined with --suite",
+                hint="leave --suite out: --drawn does not select vectors",
+            )
         draw(ops, out, seed or 0, backend, drawn, crew, force=force)
         return
     if cluster is not None:
-        raise UsageError("--cluster is for --drawn N", hint="use -j N, or draw with --drawn N")
+        raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
     specs = loader.select_specs(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
@@ -246,6 +250,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
+    from conformance.errors import install
     from conformance.suite import shipped_suite
 
     if known:
@@ -260,7 +265,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     if anew and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
-            "undecided; to decide them: pip install 'opconform[generate]'",
+            f"undecided; to decide them: {install('generate')}",
             err=True,
         )
 
@@ -291,9 +296,10 @@ def _tell(
 ) -> None:
     """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
     does not declare leaves many out."""
+    from conformance.choices import SuiteName
+    from conformance.errors import install
     from conformance.suite.store import argument
     from conformance.suite.totals import Count
-    from conformance.verdict import SMOKE
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
@@ -308,7 +314,7 @@ def _tell(
             f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
         )
         # A smoke suite is small and makes no claim.
-        if suite != SMOKE and killed < STRONG * (killed + len(survivors)):
+        if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
             spec = specs[op]
             unused = [one for one in spec.kin.patterns if one not in spec.patterns]
             data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
@@ -322,7 +328,9 @@ def _tell(
             click.echo(f"    survived: {_some(survivors)}")
         if len(survivors) > LISTED:
             where = f"--suite {shlex.quote(argument(out))} --op {op}"
-            click.echo(f"    with how many vectors kill each: conformance audit {where} --verbose")
+            click.echo(
+                f"    with how many vectors kill each: conformance suite audit {where} --verbose"
+            )
         for line in () if narrowed else _unmet(written, specs[op]):
             click.echo(f"    {line}")
     if manifest.uncovered:
@@ -330,8 +338,8 @@ def _tell(
             f"  undecided, with neither a case nor a contradiction found: "
             f"{number_of(len(manifest.uncovered), 'target')} or pairs of targets."
         )
-        click.echo("  List them with: conformance coverage")
+        click.echo("  List them with: conformance suite coverage")
         if "z3-solver" not in manifest.versions:
-            click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
+            click.echo(f"  Contradictions need z3: {install('generate')}.")
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import CHECK_LEVEL, CHECK_PRECISION, process_options, question_options
+from conformance.choices import SHIPPED_SUITES
+from conformance.cli.options import (
+    CHECK_LEVEL,
+    CHECK_PRECISION,
+    partition_options,
+    process_options,
+    question_options,
+)
 
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
@@ -23,7 +30,7 @@ EXAMPLES = """
 Examples:
   conformance grade-kernel avg.py --op AvgPool-1
       a Python file with a function of numpy arrays, called kernel
-  conformance grade-kernel model.py --op torch.avg_pool-2 --rank 4 --dtype f32
+  conformance grade-kernel my.py --op torch.avg_pool-2 --ranks 4 --dtypes f32
       a class ModelNew with forward, as KernelBench has it; f32 images alone
   conformance grade-kernel avg.py --op AvgPool-1 --suite smoke
       a few vectors, for a first look
@@ -57,22 +64,12 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["core", "smoke"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="smoke: few vectors, no claim.",
 )
-@click.option(
-    "--dtype", "dtypes", multiple=True, metavar="T", help="Only this element type; repeatable."
-)
-@click.option(
-    "--rank",
-    "ranks",
-    multiple=True,
-    type=int,
-    metavar="N",
-    help="Only data of this rank; repeatable.",
-)
+@partition_options
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
 @click.option(
     "--isolation",
@@ -127,6 +124,7 @@ def grade_kernel(
     from conformance.kernels.graded import finished
     from conformance.kernels.grading import KernelRequest, prepared
     from conformance.run.limits import DEFAULT_TIMEOUT
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.writer import check_target
 
     wanted = targets((), report, log=report and report / LOG)
@@ -136,6 +134,7 @@ def grade_kernel(
     if report is not None:
         kept = report / SUITE
         check_target(kept, ())
+    partitions = PartitionFilter.of(dtypes, ranks)
     asked = KernelRequest(
         op=op,
         convention=convention,
@@ -145,8 +144,8 @@ def grade_kernel(
         seed=seed,
         isolation=isolation,
         required=require_isolation,
-        dtypes=dtypes,
-        ranks=ranks,
+        dtypes=partitions.dtypes,
+        ranks=partitions.ranks,
         jobs=jobs or 1,
         timeout=timeout or DEFAULT_TIMEOUT,
         memory=memory,

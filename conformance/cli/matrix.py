@@ -27,6 +27,7 @@ from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interru
 
 if TYPE_CHECKING:
     from conformance.report.matrix import Column
+    from conformance.verdict import Verdict
 
 EXAMPLES = """
 \b
@@ -110,7 +111,7 @@ def matrix(
                 column, code = _graded(entrant, suite, out, resume, asked)
                 columns.append(column)
                 codes.append(code)
-                if column.run is not None and column.run.verdict == "interrupted":
+                if column.run is not None and column.run.verdict is Verdict.INTERRUPTED:
                     break
     except KeyboardInterrupt as stopped:  # while a backend was loaded there is no run yet
         codes.append((stopped if isinstance(stopped, Interrupted) else Interrupted(2)).exit_code)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from conformance.choices import LEVEL_HELP, LEVELS, PRECISION_HELP, sentences
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -102,6 +105,49 @@ ops_option: Callable[[F], F] = together(
     )
 )
 
+
+def _comma_list(
+    _ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The words of a repeatable option that takes lists with commas."""
+    return tuple(word.strip() for text in texts for word in text.split(","))
+
+
+def _ranks(
+    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[int, ...]:
+    """The numbers of such an option."""
+    from conformance.errors import UsageError
+
+    words = _comma_list(ctx, parameter, texts)
+    for word in words:
+        if not re.fullmatch("[0-9]{1,9}", word):
+            raise UsageError(f"there is no rank {word[:40]!r}", hint="name ranks as in 3,4")
+    return tuple(map(int, words))
+
+
+dtypes_option: Callable[[F], F] = together(
+    click.option(
+        "--dtypes",
+        multiple=True,
+        metavar="T,..",
+        help="Only data of these element types, for example f32 or f16,f32; repeatable.",
+        callback=_comma_list,
+    )
+)
+
+partition_options: Callable[[F], F] = together(
+    dtypes_option,
+    click.option(
+        "--ranks",
+        multiple=True,
+        metavar="N,..",
+        help="Only data of these ranks, for example 4 or 3,4; repeatable.",
+        callback=_ranks,
+    ),
+)
+"""``--dtypes`` and ``--ranks``; no values stand for all."""
+
 selection_options: Callable[[F], F] = together(
     ops_option,
     suite_option,
@@ -111,11 +157,13 @@ selection_options: Callable[[F], F] = together(
         metavar="ID",
         help="Only vectors whose id begins or ends with this; repeatable.",
     ),
+    partition_options,
 )
 
 processes_option: Callable[[F], F] = together(
     click.option(
         "-j",
+        "--jobs",
         "processes",
         type=click.IntRange(1, 64),
         default=1,
@@ -124,7 +172,7 @@ processes_option: Callable[[F], F] = together(
         help="Number of worker processes.",
     )
 )
-"""``-j`` of commands that run no backend."""
+"""``--jobs`` of commands that run no backend."""
 
 cluster_options: Callable[[F], F] = together(
     click.option(
@@ -204,13 +252,8 @@ min_strength_option: Callable[[F], F] = together(
     )
 )
 
-CHECK_LEVEL = (
-    "must: any allowed interpretation of the document passes. should: only the expected one."
-)
-CHECK_PRECISION = (
-    "exact: correctly rounded. standard: sums in any order, in f32 or wider (f64 for f64). "
-    "native: sums in the element type. T=P sets the precision of one element type."
-)
+CHECK_LEVEL = sentences(LEVEL_HELP)
+CHECK_PRECISION = f"{sentences(PRECISION_HELP)} T=P sets the precision of one element type."
 
 
 def question_options(level: str, precision: str) -> Callable[[F], F]:
@@ -218,7 +261,7 @@ def question_options(level: str, precision: str) -> Callable[[F], F]:
     return together(
         click.option(
             "--level",
-            type=click.Choice(["must", "should"]),
+            type=click.Choice(LEVELS),
             default="must",
             show_default=True,
             help=level,

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from conformance.cli.options import backend_options, together
+from conformance.cli.options import backend_options, partition_options, together
 
 if TYPE_CHECKING:
     from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities, Exclusion
     from conformance.generate.narrow import Claim
     from conformance.model import Case
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.spec.model import OpSpec
     from conformance.suite.store import Suite
 
@@ -26,14 +27,7 @@ part_options: Callable[[F], F] = together(
         "Only vectors that this backend declares to support. It is imported but not run.",
         metavar="NAME|FILE",
     ),
-    click.option(
-        "--dtypes",
-        metavar="TYPES",
-        help="Only vectors with data of these element types, for example f32 or f16,f32.",
-    ),
-    click.option(
-        "--ranks", metavar="RANKS", help="Only vectors with data of these ranks, for example 4."
-    ),
+    partition_options,
     click.option(
         "--profile",
         metavar="NAME",
@@ -45,8 +39,8 @@ part_options: Callable[[F], F] = together(
 
 def capabilities(
     backend: str | None,
-    dtypes: str | None,
-    ranks: str | None,
+    dtypes: Sequence[str],
+    ranks: Sequence[int],
     profile: str | None = None,
     specs: Mapping[str, OpSpec] = MappingProxyType({}),
 ) -> Capabilities | None:
@@ -56,25 +50,20 @@ def capabilities(
     operators has, BackendError for a backend that cannot be loaded.
     """
     from conformance.backends.capabilities import Capabilities
-    from conformance.dtypes import DTYPES
+    from conformance.run.partition_filter import PartitionFilter
 
-    if backend is None and dtypes is None and ranks is None and profile is None:
+    partitions = PartitionFilter.of(dtypes, ranks)
+    if backend is None and not partitions and profile is None:
         return None
-    named = None if dtypes is None else _listed(dtypes, list(DTYPES), "element type")
-    numbers = None if ranks is None else _listed(ranks, list(map(str, range(1, 10))), "rank")
-    asked = (declared_by(backend) if backend else None) or Capabilities()
-    return replace(
-        asked,
-        dtypes=_both(asked.dtypes, named),
-        ranks=_both(asked.ranks, numbers and tuple(map(int, numbers))),
-        excluding=(*asked.excluding, *(_outside(profile, specs) if profile else ())),
-    )
+    asked = partitions.narrowed((declared_by(backend) if backend else None) or Capabilities())
+    left_out = _outside(profile, specs) if profile else ()
+    return replace(asked, excluding=(*asked.excluding, *left_out))
 
 
 def declared_by(backend: str, env: str | None = None) -> Capabilities | None:
     """What a backend declares, where it says so: in a process of its own, in this environment or
     another."""
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
 
     with Isolation(env=env).executor_for(backend) as executor:
         return executor.identity.capabilities
@@ -111,41 +100,33 @@ class Claims:
         return self.declared.reason_against(spec, case) is None
 
 
-def claims_of(backend: str, specs: Mapping[str, OpSpec], env: str | None = None) -> Claims:
+def claims_of(
+    backend: str | None,
+    specs: Mapping[str, OpSpec],
+    env: str | None = None,
+    partitions: PartitionFilter | None = None,
+) -> Claims:
     """What a backend declares of some operators, in this environment or another.
 
-    Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
-    declares none of the operators.
+    Without a backend it is all of them; ``partitions`` narrows it to element types and ranks.
+    Raises BackendError for a backend that cannot be loaded or does not fit, UsageError where
+    nothing is declared.
     """
     from conformance.backends.capabilities import Capabilities
     from conformance.backends.claims import claimed
     from conformance.errors import UsageError
 
-    declared = declared_by(backend, env) or Capabilities()
+    declared = (declared_by(backend, env) if backend else None) or Capabilities()
+    if partitions:
+        declared = partitions.narrowed(declared)
     found = claimed(declared, specs)
     if not found:
+        who = f"{backend} declares" if backend else "there are"
         raise UsageError(
-            f"{backend} declares none of these operators, types and ranks",
-            hint="conformance backends shows what a backend declares",
+            f"{who} none of these operators, types and ranks",
+            hint="name others with --op, --dtypes or --ranks",
         )
     return Claims(declared, found)
-
-
-def _listed(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
-    from conformance.errors import UsageError
-
-    named = tuple(one.strip() for one in text.split(","))
-    for one in named:
-        if one not in known:
-            raise UsageError(f"there is no {what} {one[:40]!r}", hint=f"known: {', '.join(known)}")
-    return named
-
-
-def _both(declared: tuple[Any, ...] | None, asked: tuple[Any, ...] | None) -> Any:
-    """What is declared and asked for; None where neither says anything."""
-    if declared is None or asked is None:
-        return declared if asked is None else asked
-    return tuple(one for one in declared if one in asked)
 
 
 def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:

@@ -188,7 +188,10 @@ def _fetch(source: Path, copy: Path, address: str) -> None:
         if not there:
             raise UsageError(f"{address}: nothing is there", hint="check the address")
         if len(there) > FILES:
-            raise UsageError(f"{address}: {len(there):,} files, at most {FILES:,} are fetched")
+            raise UsageError(
+                f"{address}: {len(there):,} files, at most {FILES:,} are fetched",
+                hint="copy the folder to this machine, and name the copy",
+            )
         for name in there:
             remote.fetch(source / name, copy / name, MOST)
 

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.options import backend_options, call_options, env_option, ops_option
+from conformance.cli.options import (
+    backend_options,
+    call_options,
+    dtypes_option,
+    env_option,
+    ops_option,
+)
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from conformance.run.executor import Executor
 
 TIMEOUT = 30.0
-DTYPES = ("f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64")
 
 EXAMPLES = """
 \b
 Examples:
   conformance probe --backend mylib.py:MyLib
       the newest version of each mean and maximum that it declares
-  conformance probe --backend torch --op 'torch.*' --dtype f32
+  conformance probe --backend torch --op 'torch.*' --dtypes f32
       some operators, in one element type
   conformance probe --backend openvino --op AvgPool-16 --sizes 2,9,64
       only windows of these numbers of elements
@@ -48,13 +53,7 @@ SIGTERM).
 @backend_options("The backend, as check takes it.")
 @env_option
 @ops_option
-@click.option(
-    "--dtype",
-    "dtypes",
-    multiple=True,
-    type=click.Choice(DTYPES),
-    help="Only this element type; repeatable.",
-)
+@dtypes_option
 @click.option(
     "--sizes",
     metavar="N,..",
@@ -100,7 +99,7 @@ def probe(
     """Infer how a backend sums, divides and rounds."""
     if pair is not None:
         if backend is not None:
-            raise UsageError("--compare asks no backend", hint="leave --backend out")
+            raise UsageError("--compare cannot be combined with --backend", hint="leave one out")
         ctx.exit(_compared(*pair))
     if backend is None:
         raise UsageError(
@@ -112,11 +111,12 @@ def probe(
     from conformance.probe.session import ProbeRequest
     from conformance.probe.session import probe as asked
     from conformance.report.registry import write_text
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.spec import loader
 
     out = Path("reports") / f"probe-{slug(backend)}" if out is None else out
-    question = ProbeRequest(dtypes, _sizes(sizes), seed, newest=not ops)
+    question = ProbeRequest(PartitionFilter.of(dtypes).dtypes, _sizes(sizes), seed, newest=not ops)
 
     def executor(variables: Mapping[str, str]) -> Executor:
         isolation = Isolation("process", None, timeout, memory, env, variables=variables)

@@ -80,7 +80,7 @@ def report(
         else:
             _show(runs[0], folder, findings)
     for log, run in zip(logs, runs, strict=True):
-        if run.verdict in ("cut short", "inconsistent"):
+        if run.verdict.is_of_readers:
             raise LogError(
                 f"{log}: the log is {run.verdict}, so the run has no verdict",
                 hint="resume an interrupted run with conformance check --resume",

@@ -135,7 +135,7 @@ def made(
     from conformance.repro.agreement import disagreement
     from conformance.repro.script import script
     from conformance.repro.trial import tried, versions
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
 
     asked, spec = parse_precision(precision), suite.specs.get(vector.case.op)
     python = None if env is None else python_of(env)

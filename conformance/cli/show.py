@@ -82,10 +82,7 @@ def show(
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
     for line in vector_text.heading(vector, width):
         click.echo(line)
-    spec = opened.specs.get(vector.case.op)
-    if spec is None:
-        why = f"the suite has no specification of {vector.case.op}, so no windows are shown"
-        click.echo(f"{why}; generate it again: suites now carry them", err=True)
+    spec = opened.specs[vector.case.op]
     limit = None if everything else ROWS
     if backend is not None:
         lines = _answered((backend, env), opened.specs, vector, index, (level, asked), width, limit)
@@ -112,14 +109,14 @@ def _answered(
     """
     from conformance.cli import vector_text, verdict_text
     from conformance.cli.text import wrapped
-    from conformance.run.isolation import Isolation
-    from conformance.run.single import Examiner
+    from conformance.run.check_vector import VectorChecker
+    from conformance.run.executor_options import Isolation
 
     (backend, env), (level, precision) = asked, question
     spec = specs.get(vector.case.op)
     with Isolation(env=env).executor_for(backend) as executor:
         identity = executor.identity
-        result, outcome = Examiner(executor, specs, level, precision).ask(vector)
+        result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
     match = verdict_text.match_of(vector, outcome, level, precision)
     name = f"{identity.name} {identity.version}"
     yield ""

@@ -1,4 +1,4 @@
-"""``conformance spec``: show and check specifications."""
+"""``conformance spec``: show, describe and check specifications."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.docs import docs
 from conformance.cli.places import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError
 
@@ -20,11 +21,15 @@ WIDTH = 100
 Examples:
   conformance spec list               list the operators
   conformance spec show AvgPool-1     describe an operator
+  conformance spec docs --out pages   the same as HTML pages
   conformance spec lint               check the shipped specifications
 """
 )
 def spec() -> None:
-    """Show and check operator specifications."""
+    """Show, describe and check operator specifications."""
+
+
+spec.add_command(docs)
 
 
 @spec.command(
@@ -47,12 +52,18 @@ def list_() -> None:
     counts = open_suite().manifest.counts
     specs = shipped_specs()
     width = max(map(len, specs))
-    for op in sorted(specs, key=lambda one: (one.partition(".")[0] in DIALECTS, one)):
+    for op in sorted(specs, key=_place):
         known = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         types = " ".join(specs[op].types[specs[op].data.type])
         there = counts.get(op)
         cases = f"{there.value + there.reject:5} cases" if there else "no cases"
         click.echo(f"{op:{width}}  {known:8}  {cases}  {types}")
+
+
+def _place(op: str) -> tuple[bool, str, int]:
+    """The place of an operator in a list: OpenVINO's first, then by name and version."""
+    name, _, version = op.rpartition("-")
+    return name.partition(".")[0] in DIALECTS, name, int(version)
 
 
 DIALECTS = {"onnx": "ONNX", "torch": "PyTorch"}
@@ -91,7 +102,7 @@ Examples:
   conformance spec show specs/MyOp-1.yaml --suite my-suite
       your own operator, with the vectors you generated
 
-"conformance docs" writes the same as HTML pages, with pictures of windows.
+"conformance spec docs" writes the same as HTML pages, with pictures of windows.
 """
 )
 @click.argument("op", metavar="OP|FILE")
@@ -162,12 +173,12 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     Cases are drawn to find coverage targets (edges) that no case meets, negative tests that do not
     break what they name, rules whose default decides a result though it is not written, and
     conditions that exclude every case.
-    Conditions that no negative test breaks are listed apart, as what is left to do.
+    Conditions without a negative test are listed separately, as to do.
 
-    Of a file that is not shipped it says how many mutants do not apply, by reason: some need a name
-    under 'roles'.
+    For your own files it also prints how many mutants do not apply, and why: some need a name under
+    'roles'.
 
-    Exits with 2 if there is any problem. A negative test that is left to do counts as one.
+    Exits with 2 if there is any problem. A missing negative test counts as a problem.
     """
     from conformance.data import directory
 

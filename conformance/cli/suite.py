@@ -1,4 +1,4 @@
-"""``conformance suite``: check, complete, record and pack suites."""
+"""``conformance suite``: check, measure, complete, record and pack suites."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.audit import audit
 from conformance.cli.checking import evaluate
-from conformance.cli.options import env_option, ops_option, processes_option
+from conformance.cli.coverage import coverage
+from conformance.cli.options import env_option, ops_option, partition_options, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import force_option, keep_another
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 \b
 Examples:
   conformance suite lint               check the shipped suite
+  conformance suite audit              how many mutants it kills
+  conformance suite coverage           which pairs of targets it covers
   conformance suite complete --for mylib.py --out mine
                                        add the vectors that a backend needs
   conformance suite record my-suite    write its cases as text
@@ -33,7 +37,11 @@ Examples:
 """
 )
 def suite() -> None:
-    """Check, complete, record and pack suites of vectors."""
+    """Check, measure, complete, record and pack suites of vectors."""
+
+
+suite.add_command(audit)
+suite.add_command(coverage)
 
 
 @suite.command(
@@ -116,7 +124,7 @@ def record(
     impossible.
     """
     from conformance import data
-    from conformance.audit.audit_suite import audit
+    from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
     from conformance.suite import cases, proofs
@@ -126,7 +134,7 @@ def record(
     asked = _recordable(opened, ops)
     target = out or data.directory("specs")
     with Progress(1, "auditing") as progress:
-        scores = audit(opened, asked, processes=processes, progress=progress.at)
+        scores = audit_suite.audit(opened, asked, processes=processes, progress=progress.at)
     for score in scores:
         found, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (
@@ -145,6 +153,8 @@ def record(
 Examples:
   conformance suite complete --for mylib.py --out mine
       the shipped suite, plus the vectors that it lacks for mylib
+  conformance suite complete --for mylib.py --dtypes f32 --ranks 4 --out mine
+      only those of images in f32
   conformance suite complete my-suite --op AvgPool-1 --out better
       add vectors that kill new mutants of the catalogue
 \b
@@ -162,6 +172,7 @@ Then:
 )
 @env_option
 @ops_option
+@partition_options
 @click.option(
     "--out",
     type=TargetPath(new=True),
@@ -190,6 +201,8 @@ def complete(
     backend: str | None,
     env: str | None,
     ops: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     out: Path,
     seed: int,
     smaller: bool,
@@ -199,18 +212,27 @@ def complete(
     """Add the vectors that a suite lacks.
 
     It adds a vector for each mutant that can show in an element type and rank but survives there.
-    Without --for it also adds vectors for uncovered pairs of coverage targets, and for uncovered
-    remainders in strata. Existing vectors do not change. The new suite states which mutants can
-    show in what is declared, so that a check with it has a strength. Nothing is written if there is
-    neither a vector nor such a statement to add.
+    Without --for, --dtypes and --ranks it also adds vectors for uncovered pairs of coverage
+    targets, and for uncovered remainders in strata. Existing vectors do not change. The new suite
+    states which mutants can show in what is declared, so that a check with it has a strength.
+    Nothing is written if there is neither a vector nor such a statement to add.
     """
     from conformance.cli.completing import completed
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
     _keep_another(base, out, force)
     made = completed(
-        base, ops, backend, out, processes=processes, seed=seed, smaller=smaller, env=env
+        base,
+        ops,
+        backend,
+        out,
+        processes=processes,
+        seed=seed,
+        smaller=smaller,
+        env=env,
+        partitions=PartitionFilter.of(dtypes, ranks),
     )
     if made is base:
         click.echo(f"nothing written: {base.name} has all vectors and states its strength")

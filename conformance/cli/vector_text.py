@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from conformance.choices import PRECISIONS
 from conformance.cli import taps
 from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.match import Match, asked
-from conformance.model import OPEN_BIT, PRECISIONS, Answer, Vector
+from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
 from conformance.spec.model import OpSpec, RuleChange
 
@@ -23,7 +24,6 @@ MAX_DATA = 400
 """Larger inputs are not printed."""
 
 MAX_CHOICES = 6
-ALL_OPEN = sum(OPEN_BIT.values())
 
 
 def heading(vector: Vector, width: int) -> Iterator[str]:

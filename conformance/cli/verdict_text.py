@@ -16,19 +16,11 @@ from conformance.model import Result, Status, Vector
 from conformance.safe_text import one_line
 from conformance.spec.model import OpSpec
 
-WORDS = {
-    Status.PASS: "passes",
-    Status.FAIL: "fails",
-    Status.ERROR: "ends in an error",
-    Status.UNSUPPORTED: "does not support this vector",
-    Status.SKIPPED: "is not tested",
-}
-
 
 def sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
     """The verdict in a sentence; ``backend`` is its name and version."""
     asked_for = f"level {level} and precision {spell(precision)}"
-    text = f"{one_line(backend)} {WORDS[result.status]} at {asked_for}"
+    text = f"{one_line(backend)} {result.status.verb} at {asked_for}"
     if result.status is not Status.PASS:
         return f"{text}: {one_line(result.message)}"
     if result.reject is not None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from conformance import parallel
 from conformance.cluster.address import ClusterAddress, check_safe, parse
 from conformance.cluster.fingerprint import differences, fingerprint
-from conformance.errors import UsageError
+from conformance.errors import UsageError, missing_extra
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -116,9 +116,7 @@ def connected(text: str, *, insecure: bool = False) -> Iterator[Cluster]:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise UsageError(
-            "--cluster needs the package distributed", hint="pip install 'opconform[dask]'"
-        ) from error
+        raise missing_extra("--cluster needs the package distributed", "dask") from error
     with ExitStack() as stack:
         client = stack.enter_context(_local(place.count) if place.count else _remote(place))
         if not place.count:

@@ -19,6 +19,7 @@ from conformance.diagnosis.elementwise import (
     values_between,
 )
 from conformance.diagnosis.output_subset import OutputSubset, select_outputs
+from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.model import Answer, Vector
@@ -26,7 +27,6 @@ from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, RuleChange
 from conformance.spec.rule_change import find_cycle
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 NEAR = 64

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from conformance.choices import SuiteName
 from conformance.diagnosis.conditions import Separation, find_separation
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
 from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
@@ -27,12 +28,12 @@ from conformance.diagnosis.wording import (
     mutants_key,
 )
 from conformance.errors import ConformanceError
+from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
-from conformance.verdict import FUZZ
 
 COMPARED = 20_000
 """Passed vectors of an operator with which failures are compared, the first of the suite."""
@@ -135,7 +136,7 @@ class RunDiagnosis:
         independent = {name for other in several for name in other.ids}
         if len(explanation.agreements) > 1 or independent.issuperset(explanation.ids):
             return False
-        if self._suite.manifest.name == FUZZ:
+        if self._suite.manifest.name == SuiteName.FUZZ:
             return True
         ids = {mutant.id for mutants in candidates(explanation) for mutant in mutants}
         return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(explanation))
@@ -328,7 +329,9 @@ def _explanations(
     large = {entry.id for entry in entries if entry.is_large}
     of_op = [result for result in results if result.op == op]
     small = [result for result in of_op if result.id not in large]
-    remaining = [result for result in of_op if result.id in large or result.kind == "raised"]
+    remaining = [
+        result for result in of_op if result.id in large or result.kind == FailureKind.RAISED
+    ]
     try:
         by_small = explain_failures(
             spec,
@@ -338,10 +341,10 @@ def _explanations(
             noticed=noticed,
             precision=precision,
             level=level,
-            chosen=suite.manifest.name == FUZZ,
+            chosen=suite.manifest.name == SuiteName.FUZZ,
         )
         return extend_explanations(
             by_small, spec, remaining, read=suite.get, precision=precision, level=level
         )
     except ConformanceError:
-        return []  # an old suite, of another version of the specification
+        return []  # a suite may hold what is no case of its specification

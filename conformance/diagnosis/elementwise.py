@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.model import OPEN_BIT, Answer
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 

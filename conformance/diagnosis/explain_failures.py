@@ -14,6 +14,7 @@ from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
 from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, OperatorResults
 from conformance.diagnosis.search import Search
+from conformance.failure_kind import FailureKind
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Mutant
@@ -90,10 +91,8 @@ def extend_explanations(
     if not explained:
         return []
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
-    raised = [r.id for r in results if r.kind == "raised" and r.reject is None][
-        :MAX_COMPARED_FAILURES
-    ]
-    vectors = {id: read(id) for id in raised}
+    raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
+    vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
     subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
     interpretations = {
         interpretation.name: interpretation for interpretation in spec.interpretations

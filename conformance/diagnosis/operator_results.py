@@ -44,7 +44,7 @@ class OperatorResults:
         only: Sequence[int] | None = None,
     ) -> None:
         self.spec = spec
-        self._noticed, self._precision, self._vector = noticed, precision, read
+        self._noticed, self._precision = noticed, precision
         self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[CodePath, list[str]] = {}
         followed: dict[str, str] = {}
@@ -52,8 +52,9 @@ class OperatorResults:
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
-            if result.status is Status.PASS:
-                self._passed.setdefault(self._code_path_of_result(result), []).append(result.id)
+            if result.status is Status.PASS and result.asked is not None:
+                code_path = code_path_of(spec, case_from_request(spec.op, result.asked))
+                self._passed.setdefault(code_path, []).append(result.id)
                 if result.reading is not None:
                     followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
@@ -75,12 +76,6 @@ class OperatorResults:
                 spec, read(id), None, precision, level, followed.get(id), only
             )
         )
-
-    def _code_path_of_result(self, result: Result) -> CodePath:
-        """Where a result was computed; what was asked is kept by logs of today."""
-        if result.asked is None:
-            return code_path_of(self.spec, self._vector(result.id).case)
-        return code_path_of(self.spec, case_from_request(result.op, result.asked))
 
     def code_path(self, id: str) -> CodePath:
         """Return the code path of a failure."""

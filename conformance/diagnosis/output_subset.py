@@ -6,14 +6,12 @@ A kernel may compute values and indices apart, and have a bug in one of them alo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from numpy.typing import NDArray
-
+from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
 
 T = TypeVar("T")
-Array = NDArray[Any]
 
 
 def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:

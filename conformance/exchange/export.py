@@ -16,7 +16,7 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.replacement import replacing
 from conformance.run.engine import Options, run
-from conformance.run.executor import Executor, Identity
+from conformance.run.executor import Executor, Identity, Request
 from conformance.suite.store import Suite
 
 
@@ -27,17 +27,12 @@ class _Recorder(Executor):
     """
 
     def __init__(self, declared: Capabilities | None) -> None:
+        super().__init__()
         self.identity = Identity("export", "1", declared)
         self.asked: list[Vector] = []
-        self._taken = 0
 
-    def close(self) -> None:
-        """Nothing runs."""
-
-    def submit(self, vector: Vector) -> None:
-        self.asked.append(vector)
-
-    def take(self) -> Outcome:
+    def wait_for(self, request: Request) -> Outcome:
+        self.asked.append(request.vector)
         return Outcome(Ending.RAISED, message="not computed")
 
 

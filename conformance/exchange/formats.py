@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from conformance.dtypes import DTYPES, Array, name_of
-from conformance.errors import Unsupported, UsageError
+from conformance.errors import Unsupported, missing_extra
 from conformance.exchange.layout import ENDING
 from conformance.grade.outcome import Ending, describe
 from conformance.model import Vector
@@ -129,7 +129,4 @@ def check(layout: str) -> None:
         return
     if importlib.util.find_spec(needed) is None:
         extra = {"onnx": "onnx-reference"}.get(needed, needed)
-        raise UsageError(
-            f"--format {layout} needs the package {needed}",
-            hint=f"pip install 'opconform[{extra}]'",
-        )
+        raise missing_extra(f"--format {layout} needs the package {needed}", extra)

@@ -73,7 +73,7 @@ class Index:
 
 def key_of(vector: Vector) -> str:
     """A digest of a question: operator, attributes and inputs, and nothing of its answer."""
-    return hashlib.sha256(messages.question(0, vector)).hexdigest()[:32]
+    return hashlib.sha256(messages.encode_request(0, vector)).hexdigest()[:32]
 
 
 def read_index(folder: Path) -> Index:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -29,7 +28,8 @@ from conformance.grade.outcome import MESSAGE_LIMIT, Described, Ending, Outcome,
 from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.environment import of_system
-from conformance.run.executor import Executor, Identity
+from conformance.run.executor import Executor, Identity, Request
+from conformance.run.messages import MAX_RANK
 from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 
@@ -40,7 +40,6 @@ SHOWN = 5
 """Problems of a folder that are listed."""
 
 MAX_TEXT = 64 << 10
-MAX_RANK = 64
 
 
 class Outputs(Executor):
@@ -51,8 +50,8 @@ class Outputs(Executor):
     """
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
-        self._waiting: deque[Vector] = deque()
 
     def __enter__(self) -> Self:
         self._index: Index = read_index(self._folder)
@@ -78,17 +77,11 @@ class Outputs(Executor):
         )
         return self
 
-    def close(self) -> None:
-        self._waiting.clear()
-
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "executor": "outputs"}
 
-    def submit(self, vector: Vector) -> None:
-        self._waiting.append(vector)
-
-    def take(self) -> Outcome:
-        vector = self._waiting.popleft()
+    def wait_for(self, request: Request) -> Outcome:
+        vector = request.vector
         place = self._places.get(key_of(vector))
         if place is None:
             raise SuiteError(
@@ -180,7 +173,7 @@ def _stated(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
 
 def _outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
     """The outputs; those larger than may be right are described."""
-    limit = messages.room(vector)
+    limit = messages.max_output_bytes(vector)
     raw = (folder / OUTPUTS).exists()
     if raw:
         for i, (dtype, shape) in enumerate(_stated(folder)):

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.errors import UsageError
+from conformance.errors import missing_extra
 
 Truth = Any
 """A proposition: ``True``, ``False``, or a z3 expression of sort Bool."""
@@ -17,10 +17,8 @@ def load() -> Any:
     try:
         return importlib.import_module("z3")
     except ImportError:
-        raise UsageError(
-            "z3 is not installed; it decides which coverage targets can hold together",
-            hint="pip install 'opconform[generate]'",
-        ) from None
+        message = "z3 is not installed; it decides which coverage targets can hold together"
+        raise missing_extra(message, "generate") from None
 
 
 class Logic:

@@ -6,12 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from conformance.errors import ConformanceError
-from conformance.grade.outcome import Outcome
+from conformance.failure_kind import FailureKind
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
 from conformance.reference.build import build
-from conformance.run.asking import answered
+from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
-from conformance.run.single import Examiner
 from conformance.spec.model import OpSpec
 
 LEAST = 1.0
@@ -39,10 +38,10 @@ class Calls:
         timeout: float,
     ) -> None:
         self._executor, self._specs, self._timeout = executor, specs, timeout
-        self._examiner = Examiner(executor, specs, level, precision)
+        self._checker = VectorChecker(executor, specs, level, precision)
         self._slowest, self._answers = 0.0, 0
         self._passed: deque[Vector] = deque(maxlen=PROBES)
-        executor.probes = lambda: tuple(self._passed)
+        self._checker.pipeline().probe_with(lambda: tuple(self._passed))
         self.given_up = ""
         """Why the backend is not asked any more."""
 
@@ -59,20 +58,12 @@ class Calls:
                 if made is not None:
                     yield made
 
-        pairs = answered(
-            vectors(),
-            self._executor,
-            self._taken,
-            unasked=self._examiner.unasked,
-            valid_of=self._examiner.valid_of,
-            repeat=1,
-        )
-        for vector, seen in pairs:
-            verdict = seen if isinstance(seen, Result) else self._examiner.judged(vector, seen)
+        for vector, seen in self._checker.pipeline().run(vectors()):
+            verdict = seen if isinstance(seen, Result) else self._checker.grade(vector, seen)
             if verdict.status in FAILED and vector.answers and not isinstance(seen, Result):
                 # What is wrong by the specification's own answers may follow an interpretation.
                 vector = build(self._specs[vector.case.op], vector.case, vector.level)
-                verdict = self._examiner.judged(vector, seen)
+                verdict = self._checker.grade(vector, seen)
             self._learn(vector, verdict)
             yield vector, verdict
 
@@ -96,15 +87,13 @@ class Calls:
         except ConformanceError:
             return None  # larger than what is evaluated
 
-    def _taken(self) -> Outcome:
-        return self._executor.take()
-
     def _learn(self, vector: Vector, verdict: Result) -> None:
-        if verdict.kind == "abandoned":
+        no_answer = verdict.kind in (FailureKind.HUNG, FailureKind.ABANDONED)
+        if verdict.kind == FailureKind.ABANDONED:
             self.given_up = verdict.message
         if verdict.status is Status.PASS:
             self._passed.append(vector)
-        if verdict.status in GRADED and verdict.kind not in ("hung", "abandoned"):
+        if verdict.status in GRADED and not no_answer:
             self._answers += 1
             self._slowest = max(self._slowest, verdict.seconds)
             if self._answers % SURE == 0:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.diagnosis.agreement import Agreement
+from conformance.failure_kind import FailureKind
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.minimise import Remake, minimised
@@ -31,8 +32,6 @@ LOOKED_AT = 400
 
 PASSED = 12
 """Vectors of an operator with a failure that passed and are kept, for a report to compare with."""
-
-UNSTEADY = "unsteady"
 
 
 @dataclass
@@ -97,7 +96,7 @@ class Failures:
         """
         before = len(self.found)
         for vector, result in asked:
-            if result.status not in FAILED or result.kind == "abandoned":
+            if result.status not in FAILED or result.kind == FailureKind.ABANDONED:
                 continue
             known = self._known(vector, result)
             if known is None and len(self.found) < MOST and not self._calls.given_up:
@@ -183,7 +182,7 @@ class Failures:
     ) -> None:
         again = self._calls.one(vector.case, patiently=True)
         if again is None or again[1].status not in FAILED:
-            if result.kind != "hung":  # which was slow once: how slow is known now
+            if result.kind != FailureKind.HUNG:  # which was slow once: how slow is known now
                 self._unsteady(vector, result, cases, seconds)
             return
         vector, result = again
@@ -213,7 +212,7 @@ class Failures:
 
     def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
         """A failure that did not repeat; with others like it, it is one finding."""
-        result = replace(result, kind=UNSTEADY)
+        result = replace(result, kind=str(FailureKind.UNSTEADY))
         cause, op = self._causes.new(vector, result), self._whole.op
         same = next((one for one in self.found if one.cause.key == cause.key), None)
         if same is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from conformance.choices import SuiteName
 from conformance.fuzz.failures import Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.suites import versions
@@ -16,7 +17,6 @@ from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
-from conformance.verdict import FUZZ
 
 MINIMAL, BESIDE = "minimal", "beside"
 """The subsets: the minimal failures, and what was asked besides and tells what they come from."""
@@ -43,7 +43,7 @@ def written(
     return write_suite(
         out,
         vectors,
-        name=FUZZ,
+        name=SuiteName.FUZZ,
         seed=seed,
         versions=versions(),
         kills=kills,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import parallel
+from conformance.choices import SuiteName
 from conformance.errors import UsageError
 from conformance.generate.looking import sound
 from conformance.generate.narrow import Claim, narrowed
@@ -22,7 +23,6 @@ from conformance.suite.containers import MAX_BYTES, MOST
 from conformance.suite.lint import question
 from conformance.suite.packing import Packer, container, file_of
 from conformance.suite.writer import listed
-from conformance.verdict import DRAWN
 
 BARREN = 30
 """Draws in a row without a new vector after which none is expected any more."""
@@ -68,7 +68,7 @@ class Drawing:
 
     def content(self) -> bytes:
         """The container."""
-        return container([listed(vector, (DRAWN,)) for vector in self.vectors()])
+        return container([listed(vector, (SuiteName.DRAWN,)) for vector in self.vectors()])
 
     def write(self, content: bytes) -> None:
         """Put the container into the folder."""

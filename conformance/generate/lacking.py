@@ -128,7 +128,7 @@ class CompletionTask:
 
 
 def known(suite: Suite, op: str) -> Known:
-    """What a suite has of an operator. Its kills are believed if it knows all mutants of today."""
+    """What a suite has of an operator. Its kills count if it knows every mutant."""
     manifest = suite.manifest
     entries = [one for one in manifest.of([op]) if one.reject is None and not one.is_large]
     vectors = tuple(map(suite.read, entries))

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
+from conformance.choices import SuiteName
 from conformance.errors import ConformanceError
 from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import SEEDS
@@ -22,7 +23,6 @@ from conformance.spec.case_environment import resized
 from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
-from conformance.verdict import SMOKE
 
 IMAGES, CHANNELS, ELEMENTS = (8, 32), (64, 256), (50_000, 500_000)
 """The fewest and the most."""
@@ -51,7 +51,7 @@ def with_large(
     """
     chance = random.Random(f"places {seed}")  # noqa: S311 - the seed may be known later
     found = list(vectors)
-    for case in large_cases(spec, seed, every_rank=suite != SMOKE):
+    for case in large_cases(spec, seed, every_rank=suite != SuiteName.SMOKE):
         if allowed(case):
             with suppress(ConformanceError):
                 found.insert(chance.randint(0, len(found)), build(spec, case))

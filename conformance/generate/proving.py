@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance import parallel
 from conformance.audit.inert import find_inert
-from conformance.errors import UsageError
+from conformance.errors import missing_extra
 from conformance.generate.condense import choose
 from conformance.generate.disprover import Disprover
 from conformance.generate.killers import proven
@@ -161,9 +161,7 @@ def prove(specs: Sequence[OpSpec], *, processes: int, progress: parallel.Progres
     from importlib.util import find_spec
 
     if find_spec("z3") is None:
-        raise UsageError(
-            "proofs need the package z3-solver", hint="pip install 'opconform[generate]'"
-        )
+        raise missing_extra("proofs need the package z3-solver", "generate")
     work = [ProofTask(spec, rank) for spec in specs for rank in spec.ranks]
     return list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
 

@@ -14,6 +14,7 @@ from math import prod
 from conformance import parallel
 from conformance.audit.mutant_states import mutant_states, survivor_table
 from conformance.audit.score import MutationScore
+from conformance.choices import SuiteName
 from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
@@ -22,9 +23,8 @@ from conformance.reference.build import build
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
-from conformance.suite.cases import LARGE, Cases, Recorded
+from conformance.suite.cases import Cases, Recorded
 from conformance.suite.evaluation import recorded as recorded_now
-from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.parts import Parts
 from conformance.suite.proofs import Proofs
 from conformance.suite.store import Suite
@@ -116,7 +116,11 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         )
     measured = [not entry.is_large for entry in entries]
     entries, there = [*compress(entries, measured)], [*compress(there, measured)]
-    core = [v for v, e in zip(there, entries, strict=True) if {"core", COMPLEMENT} & {*e.suites}]
+    core = [
+        v
+        for v, e in zip(there, entries, strict=True)
+        if {"core", SuiteName.COMPLEMENT} & {*e.suites}
+    ]
     member = smoke(suite.specs[op], core, score)
     found: list[Recorded] = []
     for vector, entry in zip(there, entries, strict=True):
@@ -135,7 +139,9 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         )
     spec, before = suite.specs[op], read(op)
     small = tuple(one.case for one in found if one.case.reject is None)
-    found += (recorded_now(spec, case, ("core", LARGE)) for case in large_cases(spec, small))
+    found += (
+        recorded_now(spec, case, ("core", SuiteName.LARGE)) for case in large_cases(spec, small)
+    )
     found.sort(key=lambda one: _place(spec, one.case))
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}

@@ -12,9 +12,8 @@ from conformance.errors import Problem, SpecError
 from conformance.generate.pool import draw, text_of
 from conformance.model import Case
 from conformance.spec.case_environment import Environment, dimensions, shapes_of
-from conformance.spec.default_attributes import with_defaults
+from conformance.spec.default_attributes import with_defaults, without_forbidden_defaults
 from conformance.spec.expressions import Expression
-from conformance.spec.former import respelled
 from conformance.spec.model import DrawBounds, NegativeTest, OpSpec
 from conformance.spec.validity import violations
 
@@ -198,8 +197,8 @@ def _broken(spec: OpSpec, entry: NegativeTest, valid: Case) -> Case:
         case = _set(spec, case, key, new)
     for key, length in entry.length.items():
         case = _resize(spec, case, key, length.evaluate(env))
-    # What is set may forbid that another default is given; a file is read so, and its id with it.
-    return respelled(spec, case)
+    # What is set may forbid that another default is given.
+    return without_forbidden_defaults(spec, case)
 
 
 def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from conformance.choices import SuiteName
 from conformance.errors import ConformanceError
 from conformance.generate.looking import askable
 from conformance.generate.strategies import SEEDS
@@ -20,9 +21,8 @@ from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.build import build
 from conformance.reference.values import LATE, LOW, ONE, PLACES, varied
 from conformance.spec.model import OpSpec
-from conformance.verdict import SMOKE
 
-RARITY = {"core": 4, SMOKE: 1}
+RARITY = {"core": 4, SuiteName.SMOKE: 1}
 """One value vector in so many is followed by another one of the same shapes."""
 
 MANY, MOST = 8, 6

@@ -9,8 +9,8 @@ import yaml
 
 from conformance.complaint import unnumbered
 from conformance.errors import UsageError
+from conformance.failure_kind import facts_of
 from conformance.grade.findings import normalised
-from conformance.grade.known import ENDED
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.safe_text import printable
@@ -22,9 +22,6 @@ HEAD = """\
 # Each entry names failures that are tolerated, and says why. Say it in your own words, add a
 # link to the issue, and a day on which it expires (expires: 2027-03-31). docs/ci.md explains more.
 """
-
-OUR_WORDS = frozenset(ENDED) - {"raised"} | {"unsteady"}
-"""Kinds of failure whose messages are not the backend's."""
 
 MAX_COMMENT = 110
 """Characters of a comment at most."""
@@ -80,7 +77,8 @@ def _named(
 ) -> Iterator[dict[str, Any]]:
     """What names the failures of a finding, an entry at a time."""
     mutants = _mutants(finding)
-    given = [r for r in failures if mutants and r.returned is not None and r.kind in ENDED]
+    excused = {r.kind for r in failures if mutants and facts_of(r.kind).excused_by_default}
+    given = [r for r in failures if r.returned is not None and r.kind in excused]
     if given:
         yield {"mutants": mutants}
     others = [r for r in failures if r not in given]
@@ -120,7 +118,7 @@ def _sentence(finding: Finding) -> str:
 
 def _message(failure: Result) -> str:
     """What distinguishes an exception or a crash; empty where the words are our own."""
-    return "" if failure.kind in OUR_WORDS else unnumbered(failure.message)
+    return "" if facts_of(failure.kind).message_is_ours else unnumbered(failure.message)
 
 
 def _narrowing(

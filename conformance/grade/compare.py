@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.choices import PRECISIONS
+from conformance.dtypes import DTYPES, Array, DType
+from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import described
-from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
+from conformance.model import INTERVAL_BINS, OPEN_BIT, Answer, Witness
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 SHOWN_CHOICES = 8
@@ -26,16 +27,12 @@ SHOWN_CHOICES = 8
 TOGETHER = 1 << 20
 """Elements of several outputs that are compared at once, at most; or those of one."""
 
-PARTS = ("rounded", "1/4", "1/2", "3/4", "1", "beyond")
-"""How much of its accepted interval an element uses: none where it is the rounded value itself,
-up to a quarter of the way to the end that it lies towards, and so on; or it lies beyond."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """An output that is not of the right structure; ``kind`` as in :class:`model.Result`."""
+    """An output that is not of the right structure."""
 
-    kind: str
+    kind: FailureKind
     message: str
 
 
@@ -64,15 +61,15 @@ def structure(answer: Answer, got: object) -> Mismatch | None:
     name, seen = answer.name, described(got)
     if seen.shape is None:
         what = "None" if seen.type == "NoneType" else f"of type {seen.type}"
-        return Mismatch("outputs", f"{name}: the output is {what}, not a numpy.ndarray")
+        return Mismatch(FailureKind.OUTPUTS, f"{name}: the output is {what}, not a numpy.ndarray")
     if seen.dtype != answer.dtype:
         swapped = seen.swapped == answer.dtype
         given = f"{answer.dtype} in foreign byte order" if swapped else seen.dtype
-        return Mismatch("dtype", f"{name}: dtype {given} instead of {answer.dtype}")
+        return Mismatch(FailureKind.DTYPE, f"{name}: dtype {given} instead of {answer.dtype}")
     if seen.shape != answer.expected.shape:
         shape = f"shape {seen.shape} instead of {answer.expected.shape}"
-        return Mismatch("shape", f"{name}: {shape}")
-    return Mismatch("outputs", f"{name}: the output was not handed over")
+        return Mismatch(FailureKind.SHAPE, f"{name}: {shape}")
+    return Mismatch(FailureKind.OUTPUTS, f"{name}: the output was not handed over")
 
 
 def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
@@ -136,7 +133,7 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
 
 
 def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
-    """How many graded elements of a floating-point output use each of :data:`PARTS`."""
+    """How many graded elements of a floating-point output use each of :data:`INTERVAL_BINS`."""
     assert answer.rounded is not None
     dtype = DTYPES[answer.dtype]
     ends = answer.interval(precision)
@@ -147,11 +144,11 @@ def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
     room = dtype.ulp_distance(np.where(seen > right, ends[1], ends[0]), answer.rounded)
     with np.errstate(invalid="ignore"):
         part = np.clip(np.ceil(4 * off / np.maximum(room, 1)), 1, 4)
-    part = np.where((seen < lo) | (seen > hi) | nan, len(PARTS) - 1, part)
+    part = np.where((seen < lo) | (seen > hi) | nan, len(INTERVAL_BINS) - 1, part)
     part = np.where((seen == right) | (nan & not_a_number), 0, part).astype(np.int64)
     if answer.open is not None:
         part = part[(answer.open & OPEN_BIT[precision]) == 0]
-    return np.bincount(part.ravel(), minlength=len(PARTS))
+    return np.bincount(part.ravel(), minlength=len(INTERVAL_BINS))
 
 
 def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:

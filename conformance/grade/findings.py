@@ -14,38 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.complaint import NUMBERS
+from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import FAILED, GRADED, Finding, Result, Status
-
-WORDS = {
-    "value": "with wrong values",
-    "index": "with wrong indices",
-    "shape": "with a wrong shape",
-    "dtype": "with a wrong dtype",
-    "outputs": "without usable outputs",
-    "raised": "raised an exception",
-    "adapter": "not tested, since the adapter failed outside of its framework's call",
-    "aborted": "ended the call abnormally",
-    "crashed": "crashed the process",
-    "hung": "did not end in time",
-    "memory": "took more memory than allowed",
-    "abandoned": "not tested, since the backend was given up",
-    "unsteady": "differ from call to call",
-    "accepted": "accepted, though they must be rejected",
-    "input-changed": "wrote their input",
-    "reading": "follow an interpretation that level should excludes",
-    "undeclared-unsupported": "unsupported, which the backend did not declare",
-}
-
-ASPECTS = {"value": "values", "index": "indices", "raised": "exception"}
-"""What is wrong where a finding has several kinds; any other kind is called by its own name."""
-
-FORMER_WORDS = {
-    "must-reject vectors": "negative tests",
-    "not asked, the adapter having failed outside of its framework's call": WORDS["adapter"],
-    "were not asked, the backend being given up": WORDS["abandoned"],
-    "follow a reading that level should excludes": WORDS["reading"],
-}
-"""What titles said in earlier versions, which files of known failures may quote."""
 
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
@@ -159,11 +129,8 @@ def names(result: Result) -> set[str]:
 def unnumbered(title: str) -> str:
     """The title of a finding without its counts, which change with the suite.
 
-    What the finding is told apart by stands before ``": "``; without that nothing does. Titles in
-    the words of earlier versions become those of this one.
+    What the finding is told apart by stands before ``": "``; without that nothing does.
     """
-    for old, new in FORMER_WORDS.items():
-        title = title.replace(old, new)
     return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|negative)", "", title, count=1)
 
 
@@ -183,7 +150,7 @@ def _asked_alike(result: Result) -> tuple[str, bool]:
 
 
 def _failed_alike(result: Result) -> tuple[str, ...]:
-    if result.kind == "accepted":
+    if result.kind == FailureKind.ACCEPTED:
         what = ""  # the conditions are features
     elif result.witness:
         what = result.witness.output
@@ -207,7 +174,7 @@ def normalised(message: str) -> str:
 def _rank(failures: Sequence[Result]) -> tuple[bool, bool, int]:
     """What is new comes first, then what breaks a must, not just a should; then more failures."""
     known = all(result.known is not None for result in failures)
-    mild = all(result.level == "should" or result.kind == "reading" for result in failures)
+    mild = all(r.level == "should" or r.kind == FailureKind.INTERPRETATION for r in failures)
     return known, mild, -len(failures)
 
 
@@ -239,17 +206,16 @@ def _noun(result: Result) -> str:
 
 
 def _aspects(failures: Sequence[Result]) -> str:
-    """What is wrong with them, in the order of :data:`WORDS`: ``values or shape``."""
+    """What is wrong with them, in the order of :class:`FailureKind`: ``values or shape``."""
     seen = {result.kind for result in failures}
-    kinds = [*(kind for kind in WORDS if kind in seen), *sorted(seen - WORDS.keys())]
-    *most, last = [ASPECTS.get(kind, kind) for kind in kinds]
+    kinds = [*(kind for kind in FailureKind if kind in seen), *sorted(seen - {*FailureKind})]
+    *most, last = [facts_of(kind).aspect or str(kind) for kind in kinds]
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def _what(result: Result) -> str:
-    wrong = WORDS.get(result.kind, result.kind)
     output = f" in {result.witness.output}" if result.witness else ""
-    return f"{_noun(result)} {wrong}{output}"
+    return f"{_noun(result)} {facts_of(result.kind).predicate}{output}"
 
 
 def _finding(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import compare
 from conformance.grade.precision import DEFAULT
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vector
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 NOTHING_HELD: Mapping[str, frozenset[str]] = MappingProxyType({})

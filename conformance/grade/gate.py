@@ -10,8 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from conformance.grade.known import Gives, KnownFailures, read_known
 from conformance.grade.ledger import Ledger
 from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
+from conformance.json_schema import load_schema
 from conformance.model import Result
 from conformance.spec import schema_check
 from conformance.spec.loader import read_text
@@ -169,14 +169,6 @@ def load_gate(
     )
 
 
-@cache
-def schema(name: str) -> Mapping[str, Any]:
-    """The JSON Schema of a file: ``known`` or ``require``."""
-    text = files("conformance.grade").joinpath("expectations.schema.json").read_text("utf-8")
-    definitions = json.loads(text)["$defs"]
-    return {**definitions[name], "$defs": definitions}
-
-
 def _load(
     path: Path,
     name: str,
@@ -184,7 +176,8 @@ def _load(
     specs: Mapping[str, OpSpec],
 ) -> Read:
     source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
-    found = read(source, path.name, specs) if schema_check.check(source, schema(name)) else None
+    schema = load_schema("grade/expectations.schema.json", name)
+    found = read(source, path.name, specs) if schema_check.check(source, schema) else None
     source.check()
     assert found is not None
     return found

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, witness
 from conformance.grade.following import BASE, NOTHING_HELD, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
-from conformance.grade.outcome import LOST, Ending, Outcome, described
+from conformance.grade.outcome import Ending, Outcome, described
 from conformance.grade.returned import packed
 from conformance.model import FAILED, Result, Status, Vector, Witness
 from conformance.spec.model import OpSpec
@@ -27,9 +28,6 @@ SMALL = 2_000
 
 DIGITS = 12
 """Hexadecimal digits of a digest of what is wrong."""
-
-ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
-"""Endings that are an error for every vector; none of them rejects anything."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +70,17 @@ def _judged(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
         return unsupported(vector, outcome.message, seconds=seconds)
-    if outcome.ending in ABNORMAL:
-        return result(vector, Status.ERROR, outcome.ending.value, outcome.message, seconds=seconds)
+    if outcome.ending not in (Ending.RETURNED, Ending.RAISED):  # for a negative test, too
+        return result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
     if outcome.unsteady:
-        return result(vector, Status.FAIL, "unsteady", outcome.unsteady, seconds=seconds)
+        return result(vector, Status.FAIL, FailureKind.UNSTEADY, outcome.unsteady, seconds=seconds)
     if vector.case.reject is None:
         if outcome.ending is Ending.RAISED:
-            return result(vector, Status.ERROR, "raised", outcome.message, seconds=seconds)
+            return result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
         verdict = _judge_outputs(vector, outcome, terms)
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
-        return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
+        return result(vector, Status.FAIL, FailureKind.ACCEPTED, message, seconds=seconds)
     elif outcome.refuses_valid:
         why = f"it also rejects the valid version of this case: {outcome.refuses_valid}"
         return unsupported(vector, why, seconds=seconds)
@@ -91,7 +89,7 @@ def _judged(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     if verdict.status is Status.PASS and outcome.changed:
         which = ", ".join(str(i) for i in outcome.changed)
         message = f"the call changed its input {which}"
-        return result(vector, Status.FAIL, "input-changed", message, seconds=seconds)
+        return result(vector, Status.FAIL, FailureKind.INPUT_CHANGED, message, seconds=seconds)
     return verdict
 
 
@@ -133,7 +131,7 @@ def result(
         status=status,
         edges=vector.edges,
         message=message,
-        kind=kind,
+        kind=str(kind),
         reading=reading,
         precision=precision,
         level=vector.level,
@@ -168,7 +166,7 @@ def _judge_arrays(
     found = matches(vector, outputs, precision)
     base, told = found[0], decisive(found, terms.level)
     shows = {}
-    if vector.readings and (base.mismatch is None or base.mismatch.kind == "shape"):
+    if vector.readings and (base.mismatch is None or base.mismatch.kind == FailureKind.SHAPE):
         right = [match.reading or BASE for match in found if not match.wrong]
         holds = NOTHING_HELD if spec is None else implied_changes(spec.interpretations)
         shows = evidence(vector, outputs, right, precision, holds)
@@ -207,9 +205,9 @@ def _failure(
     else:
         kind, message, worst = told.mismatch.kind, told.mismatch.message, None
     if followed is not None:
-        kind = "reading"
+        kind = FailureKind.INTERPRETATION
         message = f"follows interpretation {followed}, which level should excludes; {message}"
-    values = kind in ("value", "index", "reading")
+    values = told.mismatch is None or followed is not None
     failed = result(
         vector,
         Status.FAIL if values else Status.ERROR,
@@ -252,5 +250,6 @@ def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, st
     )
     answer, got, comparison = wrong[0]
     # Of integers is an output of indices, or the first, which holds values of an integer type.
-    kind = "index" if answer.rounded is None and answer is not match.answers[0] else "value"
+    is_index = answer.rounded is None and answer is not match.answers[0]
+    kind = FailureKind.INDEX if is_index else FailureKind.VALUE
     return kind, message, witness(answer, got, comparison, asked(answer, precision))

@@ -11,22 +11,15 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from conformance import renamed
 from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
-from conformance.grade.findings import WORDS, names
+from conformance.failure_kind import FailureKind, facts_of
+from conformance.grade.findings import names
 from conformance.grade.findings import unnumbered as without_counts
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Path, Source
-from conformance.suite.vector_ids import current
-
-ENDED = (
-    *("value", "index", "shape", "dtype", "outputs", "input-changed", "accepted", "reading"),
-    "raised",
-)
-"""Kinds of failure of a call that ended as calls do; any other is excused only by its name."""
 
 NARROWING = (
     *("vectors", "edges", "dtypes", "ranks", "reject", "when"),
@@ -41,11 +34,12 @@ Gives = Callable[[Result, tuple[str, ...]], bool]
 class KnownFailure:
     """An entry: the failures that it names, and why they are tolerated until when.
 
-    Without ``kind`` it names failures of every kind in :data:`ENDED`. ``finding`` is the title of
-    a finding without its counts, ``mutants`` are ids of those that together give what the backend
-    gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`), ``message`` is
-    what the backend says, its numbers replaced (:func:`conformance.complaint.unnumbered`).
-    ``column`` goes with the line in the selector's ``place``.
+    Without ``kind`` it names failures of each kind that is excused by default. ``finding`` is the
+    title of a finding without its counts, ``mutants`` are ids of those that together give what the
+    backend gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`),
+    ``message`` is what the backend says, its numbers replaced
+    (:func:`conformance.complaint.unnumbered`). ``column`` goes with the line in the selector's
+    ``place``.
     """
 
     selector: Selector
@@ -90,11 +84,12 @@ class KnownFailure:
 
     def names(self, result: Result, case_of: CaseOf, gives: Gives) -> bool:
         """Whether it names a failure; ``gives`` is called only where all else holds."""
+        excused = facts_of(result.kind).excused_by_default
         return (
             result.status in FAILED
-            and (result.kind == self.kind if self.kind else result.kind in ENDED)
+            and (result.kind == self.kind if self.kind else excused)
             and (not self.finding or self.finding in names(result))
-            and (not self.wrong or self.wrong.get(current(result.id)) == result.wrong)
+            and (not self.wrong or self.wrong.get(result.id) == result.wrong)
             and (not self.message or self.message == unnumbered(result.message))
             and self.concerns(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
@@ -168,20 +163,20 @@ def _entry(
         source.problem(
             (*path, "mutants"), "mutants are one operator's", hint="say which with 'op'", key=True
         )
-    if "kind" in raw and raw["kind"] not in WORDS:
+    if "kind" in raw and raw["kind"] not in {*FailureKind}:
         source.problem(
             (*path, "kind"),
             f"there is no kind of failure '{raw['kind']}'",
-            expected=f"one of {', '.join(sorted(WORDS))}",
-            hint=closest(raw["kind"], WORDS),
+            expected=f"one of {', '.join(sorted(FailureKind))}",
+            hint=closest(raw["kind"], FailureKind),
         )
     return KnownFailure(
         selector=read_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),
-        mutants=renamed.faults(raw.get("mutants", ())),
-        wrong={current(name): said for name, said in raw.get("wrong", {}).items()},
+        mutants=tuple(raw.get("mutants", ())),
+        wrong=raw.get("wrong", {}),
         message=raw.get("message", ""),
         link=raw.get("link"),
         expires=_expires(source, path, raw),
@@ -209,9 +204,7 @@ def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
             "nothing but its kind tells this finding apart, so it could be the whole operator",
             hint="list its vectors; conformance baseline writes them",
         )
-    about, colon, rest = title.partition(": ")
-    (about,) = renamed.edges(raw.get("op", ""), (about,))
-    return f"{about}{colon}{rest}"
+    return title
 
 
 def _expires(source: Source, path: Path, raw: Mapping[str, Any]) -> date | None:

@@ -10,7 +10,6 @@ from typing import Any
 from conformance.grade.known import Gives, KnownFailure, KnownFailures
 from conformance.grade.selector import CaseOf, Listed, some, unknown
 from conformance.model import Result, Status
-from conformance.suite.vector_ids import current
 
 
 @dataclass
@@ -82,7 +81,7 @@ class Ledger:
     def _facts(self, use: Use) -> dict[str, Any]:
         entry = use.entry
         listed = {vector.id for vector in self._vectors if entry.lists(vector)}
-        lacking = not listed or entry.selector.current - set(map(current, listed))
+        lacking = not listed or entry.selector.vectors - listed
         return {
             "entry": entry.name,
             "about": entry.about,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conformance.choices import PRECISIONS
+from conformance.dtypes import Array
+from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
-from conformance.model import PRECISIONS, Answer, Vector
-
-Array = NDArray[Any]
+from conformance.model import Answer, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Match:
         return max(cast("list[str]", best), key=PRECISIONS.index)
 
     def within(self, precision: Mapping[str, str]) -> tuple[int, ...] | None:
-        """How many floating-point elements use each of :data:`PARTS`; None where none is compared.
+        """How many floating-point elements use each bin; None where none is compared.
 
         ``precision`` is what each dtype was compared at.
         """
@@ -88,12 +88,12 @@ def as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] |
         seen = described(returned)
         if seen.shape is not None and len(answers) == 1:
             return (returned,)
-        return Mismatch("outputs", f"returned {seen.type}, not a list of arrays")
+        return Mismatch(FailureKind.OUTPUTS, f"returned {seen.type}, not a list of arrays")
     outputs = tuple(cast("Sequence[Any]", returned))
     if len(outputs) != len(answers):
         names = ", ".join(answer.name for answer in answers)
         count = f"returned {len(outputs)} outputs instead of {len(answers)} ({names})"
-        return Mismatch("outputs", count)
+        return Mismatch(FailureKind.OUTPUTS, count)
     return outputs
 
 

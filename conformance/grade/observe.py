@@ -12,7 +12,7 @@ from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.grade.compare import structure
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.model import ALL_OPEN, Answer, Vector
 from conformance.reference import facts
 from conformance.spec.model import Observation, OpSpec
 
@@ -69,7 +69,7 @@ def _free(answer: Answer, got: NDArray[Any]) -> Mask:
     zero = (answer.expected == 0) & (DTYPES[answer.dtype].ordinals(got) == 0).reshape(got.shape)
     if answer.open is None:
         return zero
-    return np.where(answer.open == 0, zero, answer.open == sum(OPEN_BIT.values()))
+    return np.where(answer.open == 0, zero, answer.open == ALL_OPEN)
 
 
 def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.dtypes import DTYPES, name_of
+from conformance.failure_kind import FailureKind, facts_of
 from conformance.safe_text import printable
 
 MESSAGE_LIMIT = 600
@@ -24,25 +25,25 @@ class Ending(enum.StrEnum):
     """How a call of a backend ended."""
 
     RETURNED = "returned"
-    RAISED = "raised"
+    RAISED = FailureKind.RAISED
     """An ordinary exception, a subclass of ``Exception`` other than ``ImportError``."""
     UNSUPPORTED = "unsupported"
     """The backend raised :class:`conformance.errors.Unsupported`."""
-    ADAPTER = "adapter"
+    ADAPTER = FailureKind.ADAPTER
     """A backend that marks the calls of its framework raised outside of them."""
-    ABORTED = "aborted"
+    ABORTED = FailureKind.ABORTED
     """``SystemExit``, another exception that is no ``Exception``, or ``ImportError``."""
-    CRASHED = "crashed"
+    CRASHED = FailureKind.CRASHED
     """The process that ran the call came to an end, or stopped making sense."""
-    HUNG = "hung"
+    HUNG = FailureKind.HUNG
     """The call took longer than a vector may; its process was killed."""
-    MEMORY = "memory"
+    MEMORY = FailureKind.MEMORY
     """The process took more memory than it may, and was killed."""
-    ABANDONED = "abandoned"
+    ABANDONED = FailureKind.ABANDONED
     """The vector was not tested: the backend had been given up."""
 
 
-LOST = frozenset({Ending.CRASHED, Ending.HUNG, Ending.MEMORY})
+LOST = frozenset(ending for ending in Ending if facts_of(ending).loses_process)
 """Endings that cost the backend its process."""
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Mapping
 
-from conformance.dtypes import DTYPES
+from conformance.choices import PRECISIONS
+from conformance.dtypes import FLOATS
 from conformance.errors import UsageError, closest
-from conformance.model import PRECISIONS
 
-FLOATS = tuple(name for name, row in DTYPES.items() if row.is_float)
 DEFAULT = "standard"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.failure_kind import FailureKind
 from conformance.grade.selector import (
     CaseOf,
     Listed,
@@ -19,10 +20,6 @@ from conformance.grade.selector import (
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Source
-from conformance.suite.vector_ids import current
-
-UNDECLARED = "undeclared-unsupported"
-"""The kind of an error that is a backend's Unsupported where its declaration promised support."""
 
 MAX_REASONS = 10
 """Reasons that are kept of an entry, the most frequent first."""
@@ -52,7 +49,7 @@ class Met:
 
     def absent(self) -> Iterator[str]:
         """What the entry names and the run did not test: vectors, types together with ranks."""
-        yield from sorted(self.entry.current - set(map(current, self.asked)))
+        yield from sorted(self.entry.vectors - self.asked)
         for dtype in self.entry.dtypes or (None,):
             for rank in self.entry.ranks or (None,):
                 if (dtype, rank) not in self.combinations:
@@ -71,7 +68,7 @@ class Inspection:
         """Count one result; a vector that was not tested at the run's level counts for nothing."""
         if result.status is Status.SKIPPED:
             return
-        lost = result.status is Status.UNSUPPORTED or result.kind == UNDECLARED
+        lost = result.status is Status.UNSUPPORTED or result.kind == FailureKind.UNDECLARED
         for met in self.met:
             if not met.entry.matches(result, self._case_of):
                 continue

@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.model import Returned
-
-Array = NDArray[Any]
 
 MAX_ELEMENTS = 1 << 17
 """Elements of all outputs of a failure, at most, for them to be kept."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
-from conformance import renamed
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError, closest
 from conformance.model import Case
@@ -16,7 +14,6 @@ from conformance.spec.expressions import Expression, Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.yaml_source import Path, Source
-from conformance.suite.vector_ids import current
 
 SHOWN = 3
 """Names of a list that are shown before the rest is counted."""
@@ -44,7 +41,7 @@ class Listed(Protocol):
 class Selector:
     """Vectors that meet every condition that is given; what is empty or None is no condition.
 
-    ``vectors`` (ids that they have or had), ``dtypes`` (a vector's first type) and ``ranks`` (of
+    ``vectors`` (ids), ``dtypes`` (a vector's first type) and ``ranks`` (of
     its first tensor) each list alternatives; of ``edges`` a vector must show all. ``when`` is a
     predicate over the case. ``place`` says in which file and line it stands.
     """
@@ -59,11 +56,6 @@ class Selector:
     when: str = ""
     predicate: tuple[OpSpec, Expression] | None = field(default=None, repr=False, compare=False)
 
-    @cached_property
-    def current(self) -> frozenset[str]:
-        """``vectors`` by the ids that they have now."""
-        return frozenset(map(current, self.vectors))
-
     @property
     def needs_case(self) -> bool:
         """Whether :meth:`lists` does not decide."""
@@ -73,7 +65,7 @@ class Selector:
         """Whether a vector meets every condition but those on ranks and ``when``."""
         return (
             self.op in (None, vector.op)
-            and (not self.vectors or current(vector.id) in self.current)
+            and (not self.vectors or vector.id in self.vectors)
             and (not self.dtypes or vector.dtype in self.dtypes)
             and self.reject in (None, vector.reject)
             and all(edge in vector.edges for edge in self.edges)
@@ -140,7 +132,7 @@ def read_selector(
         place=place,
         op=raw.get("op"),
         vectors=frozenset(raw.get("vectors", ())),
-        edges=renamed.edges(raw.get("op", ""), raw.get("edges", ())),
+        edges=tuple(raw.get("edges", ())),
         dtypes=tuple(raw.get("dtypes", ())),
         ranks=tuple(raw.get("ranks", ())),
         reject=raw.get("reject"),
@@ -174,7 +166,7 @@ def unknown(selector: Selector, listed: Collection[Listed]) -> str:
         ("type", set(selector.dtypes), {v.dtype for v in listed}),
         ("edge", set(selector.edges), {edge for v in listed for edge in v.edges}),
         ("negative test for", {selector.reject}, {v.reject for v in listed}),
-        ("vector", set(selector.current), {current(v.id) for v in listed}),
+        ("vector", set(selector.vectors), {v.id for v in listed}),
     ]
     for what, wanted, present in named:
         missing = sorted(name for name in wanted - present if name)

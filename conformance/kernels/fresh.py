@@ -16,6 +16,7 @@ from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import mutant_states, survivor_table
 from conformance.audit.score import kill_levels
+from conformance.choices import SuiteName
 from conformance.generate import plan, recorded
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound
@@ -32,7 +33,6 @@ from conformance.suite.cases import Recorded
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
 from conformance.suite.writer import write_suite
-from conformance.verdict import SMOKE
 
 NAME = "fresh"
 """The suite's name in claims; one with the few cases of the smoke suite has that one's name."""
@@ -40,7 +40,7 @@ NAME = "fresh"
 SLICE = 60
 """Cases of one task."""
 
-DRAWN = {"core": 24, SMOKE: 6}
+DRAWN = {"core": 24, SuiteName.SMOKE: 6}
 """Drawn cases of each rank."""
 
 ROUNDS = 200
@@ -98,7 +98,7 @@ def fresh_suite(
     chosen, large = ([one for one in there if one.is_large is big] for big in (False, True))
     asked = _reseeded(chosen, seed)
     asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
-    measured = suite != SMOKE  # of a smoke suite nothing is claimed
+    measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
     found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
     wanted = [(one, _kills(spec, one.case, one.achieved)) for one in chosen] if measured else []
     killed = {kill for v, own in found for kill in _kills(spec, v.case, kill_levels(own))}
@@ -209,7 +209,7 @@ def _written(
         excused = {
             i: tuple(one.mutant for one in own if not one.at_must) for i, own in kills.items()
         }
-    name = SMOKE if suite == SMOKE else NAME
+    name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
     shipped = spec is loader.shipped_specs().get(spec.op)
     basis = origin.shipped(spec) if shipped else origin.carried(spec, mutants_of(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)

@@ -15,16 +15,17 @@ from typing import Any, Self
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.program import command_line, is_program
+from conformance.choices import SHIPPED_SUITES
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
 from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import INLINE, Box, KernelIsolation, isolation, spec_of
 from conformance.run.executor import Executor
+from conformance.run.independent_calls import IndependentCalls
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
-from conformance.run.pool import ProcessExecutor
-from conformance.run.repeated import Repeated
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
@@ -32,7 +33,6 @@ from conformance.suite.store import Suite
 MAX_SOURCE = 4 << 20
 """Bytes of a kernel's file."""
 
-SUITES = ("core", "smoke")
 CONVENTIONS = ("auto", *runner.CONVENTIONS)
 MOST_SEEDS = 1 << 32
 
@@ -102,7 +102,7 @@ class Prepared:
     """
 
     suite: Suite
-    executor: Repeated
+    executor: Executor
     how: KernelIsolation
     seed: int
     precision: str
@@ -132,8 +132,8 @@ class Prepared:
         told.append(f"Precision claimed: {self.precision}; shown: {shown or 'nothing'}.")
         if self.kernel is not None:
             told.append(f"Kernel: {self.kernel.sentence}.")
-        if self.executor.remark:
-            told.append(self.executor.remark)
+        if self.executor.independent is not None and self.executor.independent.remark:
+            told.append(self.executor.independent.remark)
         if self.changed_late:
             told.append("Refused all the same: an input was changed after its call had returned.")
         if self.left_behind:
@@ -152,7 +152,7 @@ def prepared(
     Raises BackendError for a kernel that cannot be read, UsageError for what cannot be done.
     """
     known(asked.convention, CONVENTIONS, "convention")
-    known(asked.suite, SUITES, "suite")
+    known(asked.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(asked.precision)
     spec = loader.find_spec(asked.op)
     seed = secrets.randbelow(MOST_SEEDS) if asked.seed is None else asked.seed
@@ -168,13 +168,13 @@ def prepared(
     how = INLINE if inline else isolation(asked.isolation, asked.required, program=program)
     memory = parse_size(asked.memory) if isinstance(asked.memory, str) else asked.memory
     with Box(how, memory) as box:
-        inner: Executor
+        executor: Executor
         who: KernelName | None = None
         if inline:
-            inner = _inline(kernel, asked)
+            executor = _inline(kernel, asked)
         else:
             limits = Limits(asked.timeout, None, start=max(START, asked.timeout))
-            inner, who = _processes(box, kernel, spec, asked, limits)
+            executor, who = _processes(box, kernel, spec, asked, limits)
             with _processes(box, kernel, spec, asked, limits)[0]:
                 pass  # one that cannot be loaded is told before a suite is made
         suite = fresh_suite(
@@ -185,7 +185,7 @@ def prepared(
             processes=asked.jobs,
             progress=progress,
         )
-        executor = Repeated(inner, suite.specs, asked.level, precision)
+        executor.independent = IndependentCalls(asked.level, precision)
         yield Prepared(suite, executor, how, seed, spell(precision), inline, who, box)
 
 

@@ -7,7 +7,6 @@ vectors are no part of what it is, so it has the same id in another run.
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.complaint import alike, said
+from conformance.failure_kind import FailureKind, Severity, facts_of
 from conformance.log.diagnosis import NamedFault, ToldDiagnosis, diagnosis
 from conformance.model import Finding, Result
 
@@ -24,48 +24,7 @@ MAX_SLUG = 48
 MAX_CONDITIONS = 3
 """Conditions in a title."""
 
-
-class Severity(enum.IntEnum):
-    """What a cause leads to at its worst, the worst first."""
-
-    LOST = 0
-    """The process crashed, hung, or took too much memory."""
-    SHAPE = 1
-    VALUE = 2
-    RAISED = 3
-    ACCEPTED = 4
-    MILD = 5
-    """Only what a document recommends."""
-
-
-SEVERITIES: Mapping[str, Severity] = {
-    **dict.fromkeys(("crashed", "hung", "memory", "aborted", "abandoned"), Severity.LOST),
-    **dict.fromkeys(("shape", "dtype", "outputs"), Severity.SHAPE),
-    **dict.fromkeys(("raised", "adapter", "undeclared-unsupported"), Severity.RAISED),
-    "accepted": Severity.ACCEPTED,
-    "reading": Severity.MILD,
-}
-"""By kind of failure; any other is a wrong value."""
-
-WORDS: Mapping[str, str] = {
-    "value": "Wrong values",
-    "index": "Wrong indices",
-    "shape": "Wrong shape",
-    "dtype": "Wrong element type",
-    "outputs": "No usable outputs",
-    "raised": "Raises an exception",
-    "adapter": "The adapter fails outside of its framework's call",
-    "aborted": "Ends the call abnormally",
-    "crashed": "Crashes",
-    "hung": "Does not end in time",
-    "memory": "Takes more memory than allowed",
-    "abandoned": "Not tested, since the backend was given up",
-    "unsteady": "Results differ from call to call",
-    "accepted": "Accepts invalid input",
-    "input-changed": "Writes its input",
-    "reading": "Follows an interpretation that level should excludes",
-    "undeclared-unsupported": "Unsupported, and not declared so",
-}
+RETURNED_DTYPE = re.compile(r"\bdtype (\w+) instead of")
 
 
 @dataclass(frozen=True)
@@ -195,7 +154,7 @@ def _cause(group: _Group, known: bool) -> Cause:
     kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
     every = [*failures, *group.joint_failures]
     mild = bool(every) and all(one.level == "should" for one in every)
-    severity, worst = min((SEVERITIES.get(kind, Severity.VALUE), kind) for kind in kinds)
+    severity, worst = min((facts_of(kind).severity, kind) for kind in kinds)
     common = {edge: why for finding in group.findings for edge, why in _common(finding)}
     rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
     return Cause(
@@ -233,24 +192,24 @@ def _keys(finding: Finding) -> list[_Key]:
     if faults:
         return list(dict.fromkeys(map(_of_fault, faults)))
     kind, where = finding.kind, _where(told)
-    what = WORDS.get(kind, kind)
-    if kind in ("raised", "adapter"):
+    what = facts_of(kind).title
+    if kind in (FailureKind.RAISED, FailureKind.ADAPTER):
         # An exception without a text has nothing but its type.
         text = said(finding.message) or finding.message.partition("\n")[0].strip()
-        title = f"Raises “{text}”" if kind == "raised" else f"{what}: “{text}”"
+        title = f"Raises “{text}”" if kind == FailureKind.RAISED else f"{what}: “{text}”"
         if not text:
             title = " ".join(filter(None, (what, where)))
         return [_Key(f"{kind} {alike(finding.message, finding.op) or text}", title)]
-    if SEVERITIES.get(kind) is Severity.LOST:
+    if facts_of(kind).severity is Severity.LOST:
         line = finding.message.partition("\n")[0].strip()
         title = " ".join(filter(None, (what, where)))
         return [_Key(f"{kind} {where}", ": ".join(filter(None, (title, line))))]
-    if kind == "dtype" and (returned := re.search(r"\bdtype (\w+) instead of", finding.message)):
+    if kind == FailureKind.DTYPE and (returned := RETURNED_DTYPE.search(finding.message)):
         # Which types it should have been follows from what was asked.
         return [_Key(f"{kind} {returned[1]}", f"{what}: {returned[1]}")]
     if where:
         return [_Key(f"{kind} {where}", f"{what} {where}")]
-    if kind == "accepted":
+    if kind == FailureKind.ACCEPTED:
         return [_Key(kind, what, lists=True)]
     return [_Key(f"{kind} unexplained", f"{what}, not explained", explained=False)]
 
@@ -258,10 +217,10 @@ def _keys(finding: Finding) -> list[_Key]:
 def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
     """The key of negative tests of one rule that are accepted, whatever other cases share."""
     rules = {one.reject for one in failures}
-    if finding.kind != "accepted" or len(rules) != 1 or None in rules:
+    if finding.kind != FailureKind.ACCEPTED or len(rules) != 1 or None in rules:
         return []
-    rule = str(rules.pop())
-    return [_Key(f"{finding.kind} with {rule}", f"{WORDS[finding.kind]}: {_spelled(rule)}")]
+    rule, title = str(rules.pop()), FailureKind.ACCEPTED.facts.title
+    return [_Key(f"{finding.kind} with {rule}", f"{title}: {_spelled(rule)}")]
 
 
 def _of_fault(fault: NamedFault) -> _Key:

@@ -14,16 +14,6 @@ from conformance.model import FAILED, Result
 from conformance.safe_text import number_of
 from conformance.verdict import exit_code, judged
 
-WHY: Mapping[str, str] = {
-    "interrupted": "an interrupted run {}",
-    "not conformant": "a run {} that has failures",
-    "nothing graded": "a run {} that graded nothing",
-    "no failures": "a run {} that tested only a part of the suite",
-    "inconclusive": "a run {} whose evidence is weaker than required",
-    "conformant": "a run {} whose evidence is as strong as required, and in which nothing failed",
-}
-"""What the footer calls so wrongly, by the verdict that follows from the results."""
-
 
 def contradictions(run: RunLog) -> Iterator[str]:
     """Sentences that say where a log contradicts itself."""
@@ -84,20 +74,17 @@ def _of_readings(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
     """Where the footer's verdict or exit code is not what follows from its results."""
-    evidence = run.evidence
-    if evidence is not None and any(
-        one.killed > one.mutants or one.covered > one.targets for one in evidence.parts
-    ):
+    parts = run.evidence.parts
+    if any(part.killed > part.mutants or part.covered > part.targets for part in parts):
         yield "The footer counts more mutants killed or targets covered than there are."
     verdict = judged(
         run.score,
-        evidence,
+        run.evidence,
         interrupted=footer["interrupted"],
-        # Logs of the first releases, which do not say how strong they are, call a part conformant.
-        no_claim=evidence is not None and run.no_claim,
+        no_claim=run.no_claim,
     )
     if footer["verdict"] != verdict:
-        yield f"The footer calls {WHY[verdict].format(footer['verdict'])}."
+        yield f"The footer calls {verdict.phrase.format(footer['verdict'])}."
     why = list(run.objections(verdict))
     if footer["exit_code"] == 0:
         yield from (f"The exit code is 0, but {one}." for one in why)

@@ -63,7 +63,7 @@ class ToldCondition:
 @dataclass(frozen=True)
 class ToldDiagnosis:
     """What is wrong, in words. ``evidence`` are sentences that say how sure that is; ``advice``
-    says how to find out more, which older logs say at the end of ``sentence``.
+    says how to find out more.
 
     ``where`` is the place of all wrong elements, empty where they share none. ``by_chance`` where
     vectors that fail at random might have such conditions in common.

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance import renamed
+from conformance.json_schema import load_schema
 from conformance.model import Finding, Result, Returned, Status, Witness
 
 FORMAT = 1
@@ -16,8 +16,21 @@ FORMAT = 1
 ARRAYS = ("inputs", "expected", "returned")
 """The arrays that are kept of a failure."""
 
+MAX_ELEMENTS = 20
+"""Wrong elements of a finding that are listed, and shown, at most."""
+
 PIECE = 4000
 """Characters of one piece of a long text that may not be cut."""
+
+
+def event_problem(event: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an event; None if it keeps to the published schema."""
+    name = event.get("event")
+    if name not in ("header", "result", "finding", "footer"):
+        return f"unknown event {str(name)[:40]!r}"
+    # The schema of all events would try each kind on every line.
+    problem = load_schema("log/run-log.schema.json", name).first_problem(event)
+    return problem and f"{name} {problem}"
 
 
 def as_event(item: Mapping[str, Any] | Result | Finding) -> Mapping[str, Any]:
@@ -75,7 +88,7 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         id=event["id"],
         op=event["op"],
         status=Status(event["status"]),
-        edges=renamed.edges(event["op"], event["edges"]),
+        edges=tuple(event["edges"]),
         message=event["message"],
         kind=event["kind"],
         reading=event["reading"],
@@ -86,10 +99,9 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         reject=event["reject"],
         seconds=event["seconds"],
         witness=_witness(event["witness"]),
-        # Logs of the first releases do not have these.
-        shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
-        known=event.get("known"),
-        rank=event.get("rank", 0),
+        shows={point: tuple(kinds) for point, kinds in event["shows"].items()},
+        known=event["known"],
+        rank=event["rank"],
         within=None if event.get("within") is None else tuple(event["within"]),
         left_out=tuple(event.get("left_out", ())),
         **{name: _returned(event.get(name)) for name in ARRAYS},
@@ -123,35 +135,14 @@ def finding_from_event(event: Mapping[str, Any]) -> Finding:
         kind=event["kind"],
         title=event["title"],
         ids=tuple(event["ids"]),
-        edges=renamed.edges(event["op"], event["edges"]),
+        edges=tuple(event["edges"]),
         smallest=event["smallest"],
         message=event["message"],
         witness=_witness(event["witness"]),
         reproduce=event["reproduce"],
         detail=event["detail"],
-        diagnosis=_diagnosis(event.get("diagnosis")),
+        diagnosis=event["diagnosis"],
     )
-
-
-def _diagnosis(data: Any) -> Any:
-    """A diagnosis with the current ids of mutants; what has another form stays as it is."""
-    if not renamed.fault_names() or not isinstance(data, Mapping):
-        return data
-    now = dict(data)
-    for key in ("faults", "alternatives"):
-        if isinstance(data.get(key), list):
-            now[key] = [_named(one) if isinstance(one, Mapping) else one for one in data[key]]
-    return now
-
-
-def _named(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A mutant of a diagnosis, or a group of them, by their current ids."""
-    if isinstance(one.get("id"), str):
-        return {**one, "id": renamed.faults([one["id"]])[0]}
-    ids = one.get("ids")
-    if isinstance(ids, list) and all(isinstance(id, str) for id in ids):
-        return {**one, "ids": list(renamed.faults(ids))}
-    return one
 
 
 def _returned_data(one: Returned) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from conformance.failure_kind import FailureKind
+
 ADVICE = (
     "Memory may be damaged, and other results too: build the program with "
     "-g -fsanitize=address,undefined (gcc, clang; others have the like) and check it again."
@@ -19,6 +21,6 @@ def on_memory(spec: str, kind: str, message: str) -> str:
 
     Of a backend in Python nobody knows what would have to be built.
     """
-    damaged = kind == "unsteady" or SIGNALS.search(message)
+    damaged = kind == FailureKind.UNSTEADY or SIGNALS.search(message)
     told = spec.startswith(PROGRAM) and damaged and not SANITIZED.search(message)
     return ADVICE if told else ""

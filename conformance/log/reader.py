@@ -14,10 +14,9 @@ from typing import Any
 from conformance.errors import LogError
 from conformance.log.contradictions import contradictions
 from conformance.log.encoding import MAX_LINE, decode
-from conformance.log.events import FORMAT, finding_from_event, result_from_event
+from conformance.log.events import FORMAT, event_problem, finding_from_event, result_from_event
 from conformance.log.results import Results
 from conformance.log.run_log import RunLog
-from conformance.log.schema import fault
 from conformance.model import Finding
 
 MAX_SIZE = 4 * 1024**3
@@ -212,6 +211,6 @@ def _checked_header(event: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _check(event: Mapping[str, Any], place: str) -> None:
-    wrong = fault(event)
+    wrong = event_problem(event)
     if wrong:
         raise LogError(f"{place}: {wrong}", hint=_DAMAGED)

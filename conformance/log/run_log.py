@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, objections
+from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, Verdict, objections
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class RunLog:
         return self.footer is not None and not self.footer["interrupted"] and not self.problems
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """The footer's verdict where it can be trusted, else ``cut short`` or ``inconsistent``.
 
         Only a complete log, without problems, whose own results agree, is ever ``conformant``.
         """
         if self.footer is None:
-            return "cut short"
-        return "inconsistent" if self.problems else str(self.footer["verdict"])
+            return Verdict.CUT_SHORT
+        return Verdict.INCONSISTENT if self.problems else Verdict(self.footer["verdict"])
 
     @property
     def gate_met(self) -> bool:
@@ -50,9 +50,9 @@ class RunLog:
         """
         if self.footer is None or self.problems or self.footer["exit_code"] != 0:
             return False
-        return not any(self.objections(self.footer["verdict"]))
+        return not any(self.objections(self.verdict))
 
-    def objections(self, verdict: str) -> Iterator[str]:
+    def objections(self, verdict: Verdict) -> Iterator[str]:
         """What speaks against the exit code 0 of a run with this verdict."""
         expected: Expected = self.footer or {}
         strict = bool(self.header["options"].get("strict"))
@@ -66,12 +66,9 @@ class RunLog:
         )
 
     @cached_property
-    def evidence(self) -> Evidence | None:
-        """How strong the evidence is; None where the log does not say, as those of the first
-        releases.
-        """
-        told = None if self.footer is None else self.footer.get("strength")
-        return None if told is None else Evidence.from_json(told)
+    def evidence(self) -> Evidence:
+        """How strong the evidence is; none of any part where the log was cut short."""
+        return Evidence() if self.footer is None else Evidence.from_json(self.footer["strength"])
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
@@ -92,7 +89,7 @@ class RunLog:
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:
         """Implementation-defined behaviour of the backend; none where the log was cut short."""
-        return () if self.footer is None else self.footer.get("readings", ())
+        return () if self.footer is None else self.footer["readings"]
 
     @property
     def tallies(self) -> Mapping[str, Tally]:

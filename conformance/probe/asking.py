@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Case, Vector
 from conformance.probe.designs import designed, space_of
 from conformance.probe.forms import Form, case_of, vector_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
-from conformance.run.asking import answered
-from conformance.run.executor import Executor
+from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
-
-Array = NDArray[Any]
 
 DESIGNED = "designed"
 
@@ -119,7 +114,7 @@ def _questions(dtype: str, n: int, predict: Predict, *, mean: bool) -> list[Spec
     return list(of_means(dtype, n, predict) if mean else of_maxima(dtype, n))
 
 
-def ask(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[Answered]:
+def ask(pipeline: Pipeline, calls: Iterable[ProbeCall]) -> Iterator[Answered]:
     """The results of some calls, in their order."""
     waiting: list[ProbeCall] = []
 
@@ -128,23 +123,9 @@ def ask(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[Answered]:
             waiting.append(call)
             yield call.vector
 
-    for _, outcome in _outcomes(executor, vectors()):
-        call = waiting.pop(0)
-        yield _seen(call, outcome)
-
-
-def _outcomes(executor: Executor, vectors: Iterable[Vector]) -> Iterator[tuple[Vector, Outcome]]:
-    pairs = answered(
-        vectors,
-        executor,
-        executor.take,
-        unasked=lambda _vector: None,
-        valid_of=lambda _vector: None,
-        repeat=1,
-    )
-    for vector, outcome in pairs:
+    for _, outcome in pipeline.run(vectors()):
         assert isinstance(outcome, Outcome)
-        yield vector, outcome
+        yield _seen(waiting.pop(0), outcome)
 
 
 def _seen(call: ProbeCall, outcome: Outcome) -> Answered:

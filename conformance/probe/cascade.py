@@ -7,12 +7,9 @@ that of ``aten/src/ATen/native/cpu/SumKernel.cpp``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from conformance.dtypes import Array
 
 LEVELS, VECTORS, LEAST = 4, 4, 4
 """Levels of sums, vectors that are added to at once, and the least binary logarithm of a level's

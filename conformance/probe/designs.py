@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES, Array, DType
 from conformance.generate.chance import Chance
 from conformance.probe.inputs import FAMILIES, INTEGER_FAMILIES
 from conformance.probe.integers import integer_means
 from conformance.probe.models import Codes, Space, means
-
-Array = NDArray[Any]
 
 DRAWN = ((64, 192), (256, 96), (1 << 30, 48))
 """Up to so many elements, so many inputs are drawn at once and looked at."""

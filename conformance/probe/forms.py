@@ -13,17 +13,14 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
 from conformance.reference import facts
 from conformance.reference.values import operands_of
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.validity import violations
-
-Array = NDArray[Any]
 
 ROW, SQUARE, WHOLE = "row", "square", "whole"
 """Shapes of windows: ``whole`` is a square that is all of its plane, where others are not."""

@@ -7,13 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.probe.models import Codes, Model, codes
 from conformance.probe.orders import sequential
-
-Array = NDArray[Any]
 
 ROUNDINGS = {
     "half to even": "rounded to nearest, halves to even",

@@ -10,20 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, narrowed
+from conformance.dtypes import DTYPES, Array, DType, narrowed
 from conformance.probe.orders import Order, orders
 from conformance.reference.exact import decode, round_ratio
 
-Array = NDArray[Any]
 Codes = NDArray[np.uint64]
 
-ACCUMULATORS = {
-    "f16": ("f16", "f32", "f64"),
-    "bf16": ("bf16", "f32", "f64"),
-    "f32": ("f16", "bf16", "f32", "f64"),
-    "f64": ("f32", "f64"),
-}
-"""By element type, the types in which sums are kept by listed models."""
+ACCUMULATORS = {"f32": ("f16", "bf16", "f32", "f64"), "f64": ("f32", "f64")}
+"""By element type, the types in which sums are kept by listed models: else its own, f32, f64."""
 
 EXACT = "exact"
 
@@ -112,7 +106,7 @@ class MeanModels:
         self._orders = orders(side)
         self._ways = tuple(
             _Way(kept, finish, result)
-            for kept in ACCUMULATORS[dtype]
+            for kept in ACCUMULATORS.get(dtype, (dtype, "f32", "f64"))
             for finish in _finishes(self.dtype, DTYPES[kept], square=side is not None)
             for result in _results(self.dtype, DTYPES[kept], finish)
         )

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conformance.dtypes import Array
 from conformance.probe.cascade import cascade
 
-Array = NDArray[Any]
 Sum = Callable[[Array], Array]
 
 LANES = (2, 4, 8, 16, 32)

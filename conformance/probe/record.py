@@ -12,32 +12,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance import __version__
-from conformance.dtypes import DTYPES
+from conformance import TOOL
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
+from conformance.json_schema import load_schema
 from conformance.probe.asking import Answered
 from conformance.probe.models import codes
 from conformance.probe.session import Probed
 from conformance.probe.statements import Fit
-from conformance.quick_schema import Check, accepts
 from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
-
-Array = NDArray[Any]
 
 _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 """How a run log begins, compressed or not."""
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 FILE = "probe.json"
 
 MOST_MODELS = 12
@@ -138,28 +132,11 @@ def number(code: str, dtype: str) -> str:
     return str(int(value)) if not kind.is_float else repr(float(value))
 
 
-@cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a probe."""
-    text = files("conformance.probe").joinpath("probe.schema.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
-
-
-@cache
-def _sound() -> Check:
-    return accepts(schema())
-
-
 def check(found: Any, where: str) -> None:
     """Raises SuiteError for what does not keep to the schema, or speaks of what is not there."""
-    if not _sound()(found):
-        from jsonschema import Draft202012Validator
-
-        error = next(Draft202012Validator(schema()).iter_errors(found), None)
-        if error is not None:
-            place = error.json_path.removeprefix("$").lstrip(".")
-            raise SuiteError(f"{where}: {place[:80]}: {error.message[:200]}", hint=AGAIN)
+    problem = load_schema("probe/probe.schema.json").first_problem(found)
+    if problem is not None:
+        raise SuiteError(f"{where}: {problem}", hint=AGAIN)
     planes = {call["id"]: len(call["planes"]) for call in found["calls"]}
     for call in found["calls"]:
         for _, _, key, _ in call["planes"]:

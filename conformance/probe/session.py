@@ -17,8 +17,8 @@ from conformance.probe import steady
 from conformance.probe.asking import Answered, ask, call_of, reduce_of
 from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
 from conformance.probe.statements import Fit, Statement, conclude
-from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
+from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
 
 Factory = Callable[[Mapping[str, str]], Executor]
@@ -76,32 +76,32 @@ def probe(
     Raises UsageError where it declares none of the operators, and what an executor raises.
     """
     with factory({}) as first:
-        executor = arranged(first, specs)
-        found = Probed(executor.identity, question.seed)
-        plan = list(_plan(executor, specs, question, found))
+        pipeline = Pipeline(first, specs)
+        found = Probed(first.identity, question.seed)
+        plan = list(_plan(first, specs, question, found))
         if not plan:
             raise UsageError(
-                f"{executor.identity.name} declares no mean and no maximum that can be asked",
+                f"{first.identity.name} declares no mean and no maximum that can be asked",
                 hint="conformance backends shows what a backend declares; see docs/probe.md",
             )
         # Inputs are designed one size after the other, while the backend works.
         calls = (call_of(*one, question.seed) for one in plan)
         # Where some calls are lost, others tell whether the backend is.
         right: deque[Vector] = deque(maxlen=PROBES)
-        executor.probes = lambda: tuple(right)
-        for number, seen in enumerate(ask(executor, calls), start=1):
+        pipeline.probe_with(lambda: tuple(right))
+        for number, seen in enumerate(ask(pipeline, calls), start=1):
             progress(seen.call.id, number, len(plan))
             found.seen.append(seen)
             if seen.results is not None:
                 right.append(seen.call.vector)
         answered = [one for one in found.seen if one.results is not None]
         again = steady.chosen(answered)
-        reports = [steady.same_process(executor, again, progress)]
+        reports = [steady.same_process(pipeline, again, progress)]
     if elsewhere and again:
         for process in steady.processes():
             progress(f"another process ({process.about})", 0, 1)
             with factory(process.variables) as other:
-                reports.append(steady.elsewhere(arranged(other, specs), again, process))
+                reports.append(steady.elsewhere(Pipeline(other, specs), again, process))
             found.processes.append(process)
     for seens in _grouped(answered):
         said, fits = conclude(seens)

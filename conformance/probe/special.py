@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES, Array, DType
 from conformance.probe.models import Codes, codes, not_a_number
 
-Array = NDArray[Any]
 Predict = Callable[[Array], Codes]
 
 

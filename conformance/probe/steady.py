@@ -11,7 +11,7 @@ import numpy as np
 from conformance.probe.asking import Answered, ask
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
-from conformance.run.executor import Executor
+from conformance.run.pipeline import Pipeline
 from conformance.threads import VARIABLES
 
 Progress = Callable[[str, int, int], None]
@@ -65,23 +65,23 @@ def chosen(seen: Sequence[Answered]) -> list[Answered]:
 
 
 def same_process(
-    executor: Executor, seen: Sequence[Answered], progress: Progress
+    pipeline: Pipeline, seen: Sequence[Answered], progress: Progress
 ) -> list[Statement]:
     """What repeats in the same process show, and inputs without others beside them."""
     progress("the same calls again", 0, 1)
-    again = [one for _ in range(TIMES) for one in ask(executor, [old.call for old in seen])]
+    again = [one for _ in range(TIMES) for one in ask(pipeline, [old.call for old in seen])]
     repeated = list(_told(REPEATED, [*seen] * TIMES, again))
     alone: dict[Place, list[tuple[Answered, tuple[Shown, ...]]]] = {}
-    for old, one in zip(seen, ask(executor, [old.call.alone(0) for old in seen]), strict=True):
+    for old, one in zip(seen, ask(pipeline, [old.call.alone(0) for old in seen]), strict=True):
         assert old.results is not None
         same = one.results is not None and (one.results == old.results[0]).all()
         alone.setdefault(_key(old), []).append((old, () if same else ((old.call.id, 0),)))
     return repeated + _statements(BESIDE, alone)
 
 
-def elsewhere(executor: Executor, seen: Sequence[Answered], process: Process) -> list[Statement]:
+def elsewhere(pipeline: Pipeline, seen: Sequence[Answered], process: Process) -> list[Statement]:
     """What the same calls in another process show."""
-    again = list(ask(executor, [old.call for old in seen]))
+    again = list(ask(pipeline, [old.call for old in seen]))
     return list(_told(process.about, seen, again))
 
 

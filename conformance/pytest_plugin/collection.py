@@ -16,10 +16,10 @@ from conformance.grade.gate import Watch, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure
-from conformance.run.isolation import Isolation
-from conformance.run.prediction import Prediction
+from conformance.run.check_vector import VectorChecker
+from conformance.run.executor_options import Isolation
+from conformance.run.mutant_match import Prediction
 from conformance.run.selection import declared_operators, select
-from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
@@ -57,7 +57,7 @@ class VectorCollector(pytest.Collector):
     """
 
     suite: Suite
-    examiner: Examiner
+    checker: VectorChecker
     watch: Watch
     prediction: Prediction
 
@@ -76,18 +76,18 @@ class VectorCollector(pytest.Collector):
             self.watch = _watch(self.suite, entries, question.known, self.prediction)
             if not self.config.option.collectonly:
                 executor = Isolation().executor_for(question.backend)
-                self.examiner = Examiner(
+                self.checker = VectorChecker(
                     executor.__enter__(), self.suite.specs, question.level, precision
                 )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
                 if question.ops is None and not any(question.named):
-                    declared = self.examiner.executor.identity.capabilities
+                    declared = self.checker.executor.identity.capabilities
                     entries = select(
-                        self.suite.manifest,
+                        self.suite,
                         ops=declared_operators(self.suite.manifest, declared),
                         only=(),
                     ).entries
-                self.examiner.evaluate(self.suite, entries, Work(say=self._say))
+                self.checker.evaluate(self.suite, entries, Work(say=self._say))
         except ConformanceError as error:
             raise self.CollectError(f"conformance: {error}") from error
         for entry in entries:
@@ -126,8 +126,8 @@ class VectorItem(pytest.Item):
             # so change what it answers.
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
-                vector = collector.examiner.vector(collector.suite, self.entry)
-                result, outcome = collector.examiner.ask(vector)
+                vector = collector.checker.vector(collector.suite, self.entry)
+                result, outcome = collector.checker.check(vector)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
         result = self.result = collector.watch.take(result)
@@ -138,10 +138,8 @@ class VectorItem(pytest.Item):
             pytest.xfail(collector.watch.ledger.why(result))
         if result.status is not Status.PASS:
             could_be = collector.prediction.could_be(result)
-            examiner, command = collector.examiner, collector.question.command
-            pytest.fail(
-                failure(vector, result, outcome, examiner, command, could_be), pytrace=False
-            )
+            checker, command = collector.checker, collector.question.command
+            pytest.fail(failure(vector, result, outcome, checker, command, could_be), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The vector's file and the item's name, as a headline."""
@@ -165,13 +163,13 @@ def _chosen(suite: Suite, question: SessionRequest) -> Sequence[Entry]:
 
     Raises UsageError for a name that no vector has.
     """
-    entries = select(suite.manifest, ops=question.ops, only=()).entries
+    entries = select(suite, ops=question.ops, only=()).entries
     if not any(question.named):
         return entries
     named: set[str] = set()
     for text in filter(None, question.named):
         op, _, vector = text.partition("/")
-        found = select(suite.manifest, ops=[op], only=[vector] if vector else ())
+        found = select(suite, ops=[op], only=[vector] if vector else ())
         named.update(entry.id for entry in found.entries)
     chosen = tuple(entry for entry in entries if entry.id in named)
     if not chosen:

@@ -10,7 +10,7 @@ from conformance.cli.text import wrapped
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
-from conformance.run.single import Examiner
+from conformance.run.check_vector import VectorChecker
 from conformance.safe_text import one_line
 
 WIDTH = 96
@@ -25,21 +25,21 @@ def failure(
     vector: Vector,
     result: Result,
     outcome: Outcome | None,
-    examiner: Examiner,
+    checker: VectorChecker,
     command: Sequence[str],
     could_be: Sequence[str] = (),
 ) -> str:
     """The text of a failure; ``command`` is the check that asks the same of all vectors, and
     ``could_be`` are the sentences of mutants that give the same outputs.
     """
-    return "\n".join(_lines(vector, result, outcome, examiner, command, could_be))
+    return "\n".join(_lines(vector, result, outcome, checker, command, could_be))
 
 
 def _lines(
     vector: Vector,
     result: Result,
     outcome: Outcome | None,
-    examiner: Examiner,
+    checker: VectorChecker,
     command: Sequence[str],
     could_be: Sequence[str],
 ) -> Iterator[str]:
@@ -55,10 +55,10 @@ def _lines(
         yield from wrapped("  or     " if number else "  maybe  ", said, WIDTH)
     if len(could_be) > MUTANTS:
         yield f"         and {len(could_be) - MUTANTS} more give the same here"
-    level, precision = examiner.level, examiner.precision
+    level, precision = checker.level, checker.precision
     match = verdict_text.match_of(vector, outcome, level, precision)
     if match is not None:
-        spec = examiner.specs.get(vector.case.op)
+        spec = checker.specs.get(vector.case.op)
         yield from verdict_text.wrong_elements(
             spec, vector, match, precision, WIDTH, limit=ELEMENTS
         )

@@ -12,7 +12,7 @@ from conformance.log.encoding import encode
 from conformance.log.events import result_event, result_from_event
 from conformance.model import FAILED, Result
 from conformance.report.wording import counted
-from conformance.run.conclusion import found, in_suite_order
+from conformance.run.summarise import diagnosed_findings, in_suite_order
 from conformance.safe_text import wrap
 from conformance.suite.store import Suite
 
@@ -40,7 +40,9 @@ def told(
         return
     ordered = in_suite_order(results, suite)
     try:
-        findings = found(ordered, suite, level=level, precision=precision, command=(), show=())
+        findings = diagnosed_findings(
+            ordered, suite, level=level, precision=precision, command=(), show=()
+        )
         named = causes(findings, ordered)
     except ConformanceError as error:
         yield f"conformance: the causes cannot be determined: {error}"

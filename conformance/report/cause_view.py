@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import DTYPES
-from conformance.log.causes import Cause, Severity
+from conformance.failure_kind import Severity, facts_of
+from conformance.log.causes import Cause
 from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import SvgPicture, picture, picture_under
-from conformance.report.wording import in_short, off, precision, words
+from conformance.report.wording import in_short, off, words
 
 SHOW = ["conformance", "show"]
 
@@ -100,26 +101,13 @@ class FindingView:
     def repro(self) -> str:
         """The command that writes a script for an issue; empty where none can name the backend.
 
-        It asks of the same suite and in the same environment as ``show``, and judges as the run
-        did. The ``show`` of older logs does not say how, nor in which environment.
+        It tests the same suite in the same environment as ``show``, and judges as the run did.
         """
-        spec, asked = self.header["backend"]["spec"], self.header["options"]
         shown = words(self.show)
-        named = shown[:3] == [*SHOW, self.finding.smallest]
-        if not spec or not self.finding.reproduce or not named:
+        named = shown[:3] == [*SHOW, self.finding.smallest] and "--backend" in shown
+        if not named or not self.finding.reproduce or not self.header["backend"]["spec"]:
             return ""
-        if "--backend" in shown:
-            return shlex.join(["conformance", "repro", *shown[2:]])
-        if asked.get("env"):
-            return ""
-        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
-        if asked["level"] != "must":
-            command += ["--level", asked["level"]]
-        judged = precision(asked["precision"])
-        if judged != "standard":
-            each = ",".join(f"{dtype}={name}" for dtype, name in asked["precision"].items())
-            command += ["--precision", judged if judged in asked["precision"].values() else each]
-        return shlex.join(command)
+        return shlex.join(["conformance", "repro", *shown[2:]])
 
     @cached_property
     def diagnosis(self) -> ToldDiagnosis | None:
@@ -161,30 +149,6 @@ class FindingView:
         return elements(self.finding.detail.get("elements"), self.dtype)
 
 
-TAGS = {
-    Severity.LOST: "crash",
-    Severity.SHAPE: "wrong shape",
-    Severity.VALUE: "wrong values",
-    Severity.RAISED: "exception",
-    Severity.ACCEPTED: "accepted",
-    Severity.MILD: "should",
-}
-"""What a cause leads to at its worst, in a word or two."""
-
-KINDS = {
-    "hung": "hang",
-    "memory": "out of memory",
-    "aborted": "abnormal end",
-    "abandoned": "not tested",
-    "dtype": "wrong type",
-    "outputs": "no usable outputs",
-    "unsteady": "unsteady results",
-    "input-changed": "input written",
-    "undeclared-unsupported": "unsupported",
-}
-"""The same of kinds of failure that are not what others of their severity are."""
-
-
 @dataclass(frozen=True)
 class CauseView:
     """A cause with its ``findings``, an operator's at a time, the largest first."""
@@ -195,8 +159,8 @@ class CauseView:
     @property
     def tag(self) -> str:
         """What it leads to at its worst."""
-        tag, severity = TAGS[self.cause.severity], self.cause.severity
-        return tag if severity is Severity.MILD else KINDS.get(self.cause.kind, tag)
+        mild = self.cause.severity is Severity.MILD
+        return "should" if mild else facts_of(self.cause.kind).tag
 
     @property
     def link(self) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, Result, Status
+from conformance.model import FAILED, INTERVAL_BINS, Result, Status
 from conformance.report.view import OperatorRow
 from conformance.verdict import ENDED, Tally
 
@@ -128,13 +128,8 @@ def _link(op: str, edge: str, dtype: str) -> str:
     return "#" + urlencode(told, errors="backslashreplace")
 
 
-BINS = ("exactly rounded", "up to 1/4", "up to 1/2", "up to 3/4", "up to all", "beyond")
-"""What share of the interval on its side an element uses."""
-
 HEIGHT, STEP = 72, 36
 """Of the highest bar, and from one bar to the next."""
-
-TICKS = ("exact", "1/4", "1/2", "3/4", "all", "beyond")
 
 
 @dataclass(frozen=True)
@@ -170,7 +165,7 @@ def spreads(run: RunLog) -> tuple[Spread, ...]:
     for result in run.results:
         found = within(result)
         if found is not None:
-            sums = counts.setdefault(result.dtype, [0] * len(BINS))
+            sums = counts.setdefault(result.dtype, [0] * len(INTERVAL_BINS))
             counts[result.dtype] = [a + b for a, b in zip(sums, found, strict=True)]
     names = [name for name in DTYPES if name in counts]
     names += sorted(counts.keys() - set(names))
@@ -178,9 +173,9 @@ def spreads(run: RunLog) -> tuple[Spread, ...]:
 
 
 def within(result: Result) -> tuple[int, ...] | None:
-    """How many elements of a result fall into each of :data:`BINS`; None where nothing is told."""
+    """Return how many elements of a result fall into each bin; None if nothing is told."""
     found = result.within
-    if not isinstance(found, list | tuple) or len(found) != len(BINS):
+    if not isinstance(found, list | tuple) or len(found) != len(INTERVAL_BINS):
         return None
     if not all(type(n) is int and 0 <= n < 2**53 for n in found):
         return None
@@ -193,7 +188,9 @@ def _spread(dtype: str, counts: list[int]) -> Spread:
 
 def _bars(counts: list[int]) -> Iterator[Bar]:
     most = math.log10(1 + max(counts))
-    for number, (label, tick, count) in enumerate(zip(BINS, TICKS, counts, strict=True)):
+    for number, ((label, tick), count) in enumerate(
+        zip(INTERVAL_BINS.items(), counts, strict=True)
+    ):
         height = round(HEIGHT * math.log10(1 + count) / most, 1)
         yield Bar(label, tick, count, number * STEP, round(HEIGHT - height, 1), height)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from conformance.complaint import unnumbered
 from conformance.errors import LogError
+from conformance.failure_kind import FailureKind
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
 from conformance.report.differences import Row, differences, labels
-from conformance.suite.vector_ids import current
 
 Vector = tuple[str, str]
 
@@ -69,9 +69,8 @@ def identity(cause: Cause) -> str:
 def _shown(run: RunLog, common: set[Vector]) -> dict[str, tuple[Cause, set[Vector]]]:
     found: dict[str, tuple[Cause, set[Vector]]] = {}
     for cause in run.causes:
-        vectors = {(op, current(name)) for op, name in cause.vectors} & common
         first, others = found.get(identity(cause), (cause, set()))
-        found[identity(cause)] = first, vectors | others
+        found[identity(cause)] = first, others | (cause.vectors & common)
     return found
 
 
@@ -207,8 +206,7 @@ class Comparison:
 def compare(old: RunLog, new: RunLog) -> Comparison:
     """Compare two whole runs, as :func:`conformance.log.reader.read_whole` gives them.
 
-    A vector that a run skipped counts as not asked; one that had another id before is the same.
-    Raises :class:`LogError` where the runs have
+    A vector that a run skipped counts as not asked. Raises :class:`LogError` where the runs have
     no vector in common, and where they are of different shards, or of one and of a whole run: what
     is missing in a part would look as if it had not been asked.
     """
@@ -254,7 +252,8 @@ def _part(run: RunLog) -> tuple[Any, ...]:
     """Which shard a run is of, or None, and what it is a part of."""
     asked = run.header["options"]
     suite = run.header["suite"]["digest"]
-    return asked.get("shard"), suite, asked["ops"], asked["only"]
+    partitions = asked.get("dtypes"), asked.get("ranks")
+    return asked.get("shard"), suite, asked["ops"], asked["only"], partitions
 
 
 def words(change: Change) -> Iterator[str]:
@@ -273,17 +272,17 @@ def words(change: Change) -> Iterator[str]:
 
 
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
-    """What a run asked, by operator and the id that the vector has now."""
-    return {(r.op, current(r.id)): r for r in run.results if r.status is not Status.SKIPPED}
+    """What a run asked, by operator and id."""
+    return {(r.op, r.id): r for r in run.results if r.status is not Status.SKIPPED}
 
 
 def _explained(run: RunLog) -> dict[tuple[str, str], str]:
-    """The cause of each failure that has one, by operator and the id that the vector has now."""
+    """The cause of each failure that has one, by operator and id."""
     return {
-        (op, current(name)): identity(cause)
+        vector: identity(cause)
         for cause in run.causes
         if cause.explained
-        for op, name in cause.vectors
+        for vector in cause.vectors
     }
 
 
@@ -321,7 +320,7 @@ def _rough(result: Result) -> str:
 
 def _way(result: Result) -> tuple[Any, ...]:
     """How a vector fails. Addresses differ from run to run, and an exception may be renamed."""
-    message = unnumbered(result.message) if result.kind == "raised" else result.message
+    message = unnumbered(result.message) if result.kind == FailureKind.RAISED else result.message
     return result.status, result.kind, message, result.precision
 
 

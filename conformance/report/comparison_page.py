@@ -205,11 +205,7 @@ def render(columns: Sequence[Column]) -> str:
     return templating.page(
         "comparison.html.j2",
         _environment(),
-        (
-            "page.css",
-            "report.css",
-            *templating.styles(*(one.run for one in columns if one.run is not None)),
-        ),
+        ("page.css", "report.css"),
         ("page.js",),
         c=side_by_side(columns),
         order=ORDER,

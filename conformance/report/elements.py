@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.log.events import MAX_ELEMENTS
 from conformance.report.wording import number, relative, shortest, ulps
-
-MAX_ELEMENTS = 20
-"""Elements that are shown at most."""
 
 MAX_AXES = 8
 """Axes of an index that are shown at most."""

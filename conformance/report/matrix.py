@@ -9,9 +9,10 @@ from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.report.ci.markdown import MARKS, inline
 from conformance.report.terminal import BOLD, RESET, TONES
-from conformance.report.view import OperatorRow, View, strengths, view
+from conformance.report.view import OperatorRow, Tone, View, strengths, view
 from conformance.report.wording import precision
 from conformance.safe_text import one_line, wrap
+from conformance.verdict import Verdict
 
 FAILED_TO_RUN = "Not run"
 
@@ -59,12 +60,12 @@ class Column:
 @dataclass(frozen=True)
 class Cell:
     """An operator of one backend: ``score`` is how many vectors passed of those that were asked
-    and are supported, or a word; ``tone`` is ``good``, ``known``, ``weak`` (too little evidence),
-    ``bad`` or, where nothing was graded, ``none``; ``notes`` say what is wrong or left out.
+    and are supported, or a word; ``tone`` is None where nothing was graded; ``notes`` say what is
+    wrong or left out.
     """
 
     score: str
-    tone: str
+    tone: Tone | None
     notes: tuple[str, ...] = ()
 
 
@@ -73,7 +74,7 @@ class Graded:
     """What is shown of one column: its verdict, and a cell for each operator of its run."""
 
     column: Column
-    tone: str
+    tone: Tone
     verdict: str
     cells: dict[str, Cell]
 
@@ -81,7 +82,7 @@ class Graded:
 def graded(column: Column) -> Graded:
     """What is shown of a column."""
     if column.run is None:
-        return Graded(column, "bad", FAILED_TO_RUN, {})
+        return Graded(column, Tone.BAD, FAILED_TO_RUN, {})
     shown = view(column.run)
     notes = {one.op: one.note for one in strengths(column.run)}
     cells = {
@@ -97,12 +98,12 @@ def _cell(row: OperatorRow, shown: View, strength: str) -> Cell:
     tally = row.tally
     notes = (*_notes(row, shown), *([strength] if strength else []))
     asked = tally.asked
-    if shown.verdict == "inconsistent" or tally.new or row.missing:
-        tone = "bad"
+    if shown.verdict is Verdict.INCONSISTENT or tally.new or row.missing:
+        tone = Tone.BAD
     elif not tally.graded:
-        return Cell("unsupported" if tally.unsupported else "nothing graded", "none", notes)
+        return Cell("unsupported" if tally.unsupported else Verdict.NOTHING_GRADED, None, notes)
     else:
-        tone = "known" if not tally.clean else "weak" if strength else "good"
+        tone = Tone.KNOWN if not tally.clean else Tone.WEAK if strength else Tone.GOOD
     return Cell(f"{tally.passed:,}/{asked:,}", tone, notes)
 
 
@@ -140,7 +141,7 @@ def _shown_cell(one: Graded, op: str) -> str:
     cell = one.cells.get(op)
     if cell is None:
         return "not run" if one.column.run is None else "not tested"
-    score = f"{MARKS.get(cell.tone, '')} {cell.score}".strip()
+    score = f"{MARKS[cell.tone]} {cell.score}" if cell.tone else cell.score
     return "<br>".join([score, *map(inline, cell.notes)])
 
 

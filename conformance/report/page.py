@@ -34,7 +34,7 @@ def render(run: RunLog) -> str:
     return templating.page(
         "report.html.j2",
         _environment(),
-        (*STYLES, *templating.styles(run)),
+        STYLES,
         SCRIPTS,
         v=view(run),
         header=run.header,

@@ -272,7 +272,7 @@ def picture_under(window: object) -> SvgPicture | None:
     if not isinstance(window, Mapping) or not isinstance(under := window.get("under"), Mapping):
         return None
     told = {name: under.get(name) for name in ("positions", "counts", "divisor")}
-    return picture({**window, **told, "start": None})
+    return picture({**window, **told})
 
 
 def _drawn(window: DrawnWindow) -> SvgPicture:

@@ -88,9 +88,8 @@ class DrawnWindow:
 def parse(data: object) -> DrawnWindow | None:
     """The window that a finding's ``detail["window"]`` describes; None where it describes none.
 
-    ``input`` is a nested list over the spatial axes. The taps are given by ``positions`` and
-    ``counts``, a list an axis, or in older logs by ``start`` and ``taps``, a number an axis.
-    ``pads`` has [begin, end] an axis; it and ``divisor`` may be missing.
+    ``input`` is a nested list over the spatial axes, ``positions`` and ``counts`` have a list an
+    axis, ``pads`` has [begin, end] an axis. ``counts``, ``pads`` and ``divisor`` may be missing.
     """
     if not isinstance(data, Mapping):
         return None
@@ -121,16 +120,11 @@ def _span(positions: Sequence[int]) -> str:
 
 
 def _positions(data: Mapping[str, Any]) -> list[tuple[int, ...]] | None:
-    if isinstance(given := data.get("positions"), list | tuple) and 1 <= len(given) <= 3:
-        found = [_integers(axis) for axis in given]
-        known = [axis for axis in found if axis is not None]
-        return known if len(known) == len(found) else None
-    start, taps = _integers(data.get("start")), _integers(data.get("taps"))
-    if not start or not taps or len(start) != len(taps) or len(start) > 3:
+    axes = data.get("positions")
+    if not isinstance(axes, list | tuple) or not 1 <= len(axes) <= 3:
         return None
-    if min(taps) < 1 or max(taps) > MAX_TAPS:
-        return None
-    return [tuple(range(first, first + n)) for first, n in zip(start, taps, strict=True)]
+    positions = [numbers for numbers in map(_integers, axes) if numbers is not None]
+    return positions if len(positions) == len(axes) else None
 
 
 def _counts(data: object, positions: Sequence[Sequence[int]]) -> list[tuple[bool, ...]] | None:

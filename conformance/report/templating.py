@@ -11,7 +11,6 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance.log.encoding import MAX_TEXT
-from conformance.log.run_log import RunLog
 from conformance.safe_text import visible
 
 
@@ -52,13 +51,6 @@ def page(
         policy=f"{policy}; script-src '{_digest(code)}'" if code else policy,
         **values,
     )
-
-
-def styles(*runs: RunLog) -> tuple[str, ...]:
-    """The styles that a page of some runs needs besides its own; the page of a log that does not
-    say how strong its evidence is stays as it was.
-    """
-    return () if all(run.evidence is None for run in runs) else ("strength.css",)
 
 
 def _text(made: Environment, name: str) -> str:

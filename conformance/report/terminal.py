@@ -9,7 +9,7 @@ from typing import Any
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
-from conformance.report.view import OperatorRow, View, strengths, view
+from conformance.report.view import OperatorRow, Tone, View, strengths, view
 from conformance.report.wording import (
     apart,
     counted,
@@ -53,7 +53,7 @@ MAX_ENTRIES = 10
 """Entries of a gate shown at most, of each kind; a log and its page have all."""
 
 BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
-TONES = {"good": GREEN, "known": YELLOW, "weak": YELLOW, "neutral": "", "bad": RED}
+TONES = {Tone.GOOD: GREEN, Tone.KNOWN: YELLOW, Tone.WEAK: YELLOW, Tone.NEUTRAL: "", Tone.BAD: RED}
 
 
 def render(run: RunLog) -> str:

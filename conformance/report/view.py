@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,28 +11,34 @@ from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.evidence import Evidence, Measured
+from conformance.failure_kind import facts_of
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.wording import unexplained
-from conformance.verdict import Tally, summed
+from conformance.verdict import Tally, Verdict, summed
 
-HEADLINES = {
-    "conformant": "Conformant",
-    "not conformant": "Not conformant",
-    "inconclusive": "Inconclusive",
-    "no failures": "No failures",
-    "nothing graded": "No values graded",
-    "interrupted": "Interrupted",
-    "cut short": "Cut short",
-    "inconsistent": "Inconsistent log",
+
+class Tone(enum.StrEnum):
+    """How a run, or a part of it, is to look; every format maps each."""
+
+    GOOD = "good"
+    """Conformant, with a strength that is known (or a log too old to say), and the gate is met."""
+    KNOWN = "known"
+    """No failure but known ones, and the gate is met."""
+    WEAK = "weak"
+    """No failure, and too little evidence."""
+    NEUTRAL = "neutral"
+    """No failure, and no claim or a strength that nobody knows."""
+    BAD = "bad"
+
+
+FAULTLESS = {
+    Verdict.CONFORMANT: Tone.GOOD,
+    Verdict.INCONCLUSIVE: Tone.WEAK,
+    Verdict.NO_FAILURES: Tone.NEUTRAL,
 }
-
-FAULTLESS = {"conformant": "good", "inconclusive": "weak", "no failures": "neutral"}
-"""The colour of verdicts without a failure."""
-
-LOST = ("crashed", "hung", "memory")
-"""Kinds of failure that cost the backend its process."""
+"""The tone of verdicts without a failure."""
 
 NO_CLAIM = "No claim can be made from this run."
 COMMAND = "conformance check "
@@ -71,18 +78,15 @@ class UnsupportedGroup:
 class View:
     """A run, ready to be shown.
 
-    ``good`` only where the run is conformant, its strength is known (or its log is too old to say)
-    and its gate, if it has one, is met; ``tone`` is ``good``, ``known`` (no failure but known ones,
-    and the gate is met), ``weak`` (no failure, and too little evidence), ``neutral`` (no failure,
-    and no claim or a strength that nobody knows) or ``bad``. ``sentence`` says what ``headline``
-    does not, and where it ends in a colon ``command`` is what to run. Causes are in their order,
-    worst first, known ones after the new. ``readings`` has the questions of each operator,
-    ``known`` and ``required`` the entries of the gate's files as the footer has them.
+    ``sentence`` says what ``headline`` does not, and where it ends in a colon ``command`` is what
+    to run. Causes are in their order, worst first, known ones after the new. ``readings`` has the
+    questions of each operator, ``known`` and ``required`` the entries of the gate's files as the
+    footer has them.
     """
 
     run: RunLog
-    verdict: str
-    tone: str
+    verdict: Verdict
+    tone: Tone
     headline: str
     sentence: str
     command: str
@@ -98,7 +102,7 @@ class View:
     @property
     def good(self) -> bool:
         """Whether the run may be shown in green."""
-        return self.tone == "good"
+        return self.tone is Tone.GOOD
 
     @property
     def advised(self) -> str:
@@ -107,7 +111,7 @@ class View:
 
     @property
     def strength(self) -> str:
-        """How strong the evidence is; empty where the log does not say, or claims nothing."""
+        """How strong the evidence is; empty where the run claims nothing."""
         evidence = _claimed(self.run)
         return evidence.headline if evidence else ""
 
@@ -134,7 +138,8 @@ class View:
         """What a reader wants first: numbers with their words, and whether that is bad."""
         t = self.total.tally
         explained = sum(one.cause.explained for one in self.new)
-        lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
+        kinds = (result.kind for result in self.run.results if result.status in FAILED)
+        lost = sum(facts_of(kind).loses_process for kind in kinds)
         count, causes = explained, f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
         rest = len(self.new) - explained
         if rest and explained:
@@ -185,38 +190,38 @@ def view(run: RunLog) -> View:
     )
 
 
-def _tone(run: RunLog) -> tuple[str, str]:
+def _tone(run: RunLog) -> tuple[Tone, str]:
     """The colour and the headline of a run, which answer to its gate as well as its verdict."""
-    headline = HEADLINES[run.verdict]
+    headline = run.verdict.headline
     if (
-        run.verdict == "inconclusive"
+        run.verdict is Verdict.INCONCLUSIVE
         and run.footer
         and run.footer["exit_code"] == EXIT_INCONCLUSIVE
     ):
-        return "weak", headline
+        return Tone.WEAK, headline
     if run.footer and run.footer.get("endings") and run.verdict in FAULTLESS:
-        return "bad", "Ended badly"
+        return Tone.BAD, "Ended badly"
     if not run.gate_met:
-        return "bad", "Gate not met" if run.verdict in FAULTLESS else headline
-    if run.verdict == "conformant" and run.evidence and run.evidence.weakest is None:
-        return "neutral", headline  # green would claim a strength that nobody knows
+        return Tone.BAD, "Gate not met" if run.verdict in FAULTLESS else headline
+    if run.verdict is Verdict.CONFORMANT and run.evidence.weakest is None:
+        return Tone.NEUTRAL, headline  # green would claim a strength that nobody knows
     if run.verdict in FAULTLESS:
         return FAULTLESS[run.verdict], headline
-    return "known", "No new failures"
+    return Tone.KNOWN, "No new failures"
 
 
 def _sentence(run: RunLog, total: OperatorRow) -> str:
-    if run.verdict == "cut short":
+    if run.verdict is Verdict.CUT_SHORT:
         return (
             f"The log ends after {total.tally.total:,} of {total.selected:,} vectors, without a "
             "verdict: the run was killed, or part of its log is missing."
         )
-    if run.verdict == "inconsistent":
+    if run.verdict is Verdict.INCONSISTENT:
         return "The log contradicts itself, so its verdict is void: " + run.problems[0]
     sentence: str = _footer(run)["sentence"]
-    if _tone(run)[1] != HEADLINES[run.verdict]:
+    if _tone(run)[1] != run.verdict.headline:
         return sentence
-    rest = sentence.removeprefix(f"{HEADLINES[run.verdict]}: ")
+    rest = sentence.removeprefix(f"{run.verdict.headline}: ")
     return rest[:1].upper() + rest[1:]
 
 
@@ -227,7 +232,7 @@ def _parted(text: str) -> tuple[str, str]:
 
 
 def _claim(run: RunLog) -> str:
-    if run.verdict in ("cut short", "inconsistent"):
+    if run.verdict.is_of_readers:
         return NO_CLAIM
     return _footer(run)["claim"] or NO_CLAIM
 
@@ -347,4 +352,4 @@ def strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
 
 def _claimed(run: RunLog) -> Evidence | None:
     """The evidence of a run that makes a claim, or would with more of it."""
-    return run.evidence if run.verdict in ("conformant", "inconclusive") else None
+    return run.evidence if run.verdict.is_claimable else None

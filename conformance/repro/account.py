@@ -22,11 +22,11 @@ from conformance.model import Vector
 from conformance.repro import program
 from conformance.repro.native import SourceCall, native_call, parted
 from conformance.repro.trial import run_apart
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.inline import fresh
-from conformance.run.interpreter import command
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
+from conformance.run.worker_python import command
 
 MAX_ANSWER = 4 << 20
 """Bytes that are read of an answer; no script may be as long."""
@@ -56,7 +56,7 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
         return _program(spec, seconds)
     with tempfile.TemporaryDirectory() as folder:
         file, asked = Path(folder) / "answer.json", Path(folder) / "question"
-        asked.write_bytes(messages.question(0, vector))
+        asked.write_bytes(messages.encode_request(0, vector))
         words = (str(file), spec if python is None else place(spec), str(asked))
         executable, *started = command(python, words, module=__name__)
         ended = run_apart(["-X", "faulthandler", *started], seconds, executable)
@@ -108,14 +108,14 @@ def answer(file: str, spec: str, asked: str) -> None:
     """Write into ``file`` what :func:`account` reads, and end this process without ceremony."""
     told: dict[str, str]
     try:
-        inbox = wire.Inbox()
+        inbox = framing.Inbox()
         inbox.feed(Path(asked).read_bytes())
         question = inbox.take(sys.maxsize)
         assert question is not None
         header, payload = question
         origin = locate(spec)
         backend = create(origin)
-        inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
+        inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
         if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
             inputs[0] = arranged(inputs[0], order)

@@ -9,8 +9,8 @@ from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.repro.trial import Trial
-from conformance.run.isolation import Isolation
-from conformance.run.single import Examiner
+from conformance.run.check_vector import VectorChecker
+from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
 from conformance.spec.model import OpSpec
 
@@ -41,7 +41,7 @@ def disagreement(
         return ""
     asked = Isolation("process", 1, seconds, env=env)
     with asked.executor_for(backend) as executor:
-        result, outcome = Examiner(executor, specs, level, precision).ask(vector)
+        result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
     if outcome is None or agrees(trial, result, outcome, program=is_program(backend)):
         return ""
     if result.status is Status.PASS:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import base64
 import textwrap
 import zlib
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, name_of
-
-Array = NDArray[Any]
+from conformance.dtypes import DTYPES, Array, name_of
 
 LISTED = 256
 """Larger arrays are packed."""

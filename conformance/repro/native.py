@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.backends.discovery import Located, arguments
-from conformance.backends.protocol import Array, Backend, FunctionBackend
+from conformance.backends.protocol import Backend, FunctionBackend
+from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported, UsageError
 from conformance.grade.outcome import describe
 

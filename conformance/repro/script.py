@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.backends import arranging
 from conformance.backends.layouts import Arrangement
 from conformance.dtypes import Array
@@ -124,7 +124,7 @@ def _about(
     but = f" unless {call.module} needs it" if call.module else ""
     yield (
         f"Vector {vector.id} of suite {suite}, level {level}, precision {spell(precision)}; "
-        f"written by opconform {__version__}, which is not needed to run this{but}. "
+        f"written by {TOOL}, which is not needed to run this{but}. "
         "The vector is in the public domain (CC0)."
     )
     if observed:

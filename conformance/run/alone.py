@@ -11,8 +11,8 @@ from time import monotonic
 
 from conformance.errors import BackendError
 from conformance.model import FAILED, Finding, Result, Status
+from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
-from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
@@ -36,11 +36,11 @@ PATIENCE = 60.0
 class Fresh:
     """Fresh processes of the backend of a run, as ``start`` makes them (None: it can make none).
 
-    ``examiner`` judged the run of ``suite``, whose entries ``asked`` are in the order of the calls.
+    ``checker`` judged the run of ``suite``, whose entries ``asked`` are in the order of the calls.
     """
 
     start: Callable[[], Executor | None]
-    examiner: Examiner
+    checker: VectorChecker
     suite: Suite
     asked: Sequence[Entry]
 
@@ -103,8 +103,8 @@ class Fresh:
         if started is None:
             raise BackendError("the backend runs in this process")
         with started as executor:
-            examiner = replace(self.examiner, executor=executor)
+            checker = replace(self.checker, executor=executor)
             return [
-                examiner.ask(examiner.vector(self.suite, entry))[0]
+                checker.check(checker.vector(self.suite, entry))[0]
                 for entry in takewhile(lambda _: monotonic() < end, entries)
             ]

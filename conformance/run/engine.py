@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from time import perf_counter
 from typing import Any
 
-from conformance import __version__
+from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
+from conformance.choices import LEVELS
 from conformance.errors import UsageError
-from conformance.grade.gate import Gate
-from conformance.grade.outcome import Outcome
+from conformance.grade.gate import Gate, Watch
 from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
-from conformance.model import LEVELS, Finding, Result, Vector
-from conformance.run.again import Again
+from conformance.model import Finding, Result, Vector
 from conformance.run.alone import Fresh
-from conformance.run.asking import answered
-from conformance.run.conclusion import footer, found, in_suite_order
+from conformance.run.check_vector import VectorChecker
+from conformance.run.confirm_failure import confirmed_results
 from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
-from conformance.run.prediction import Prediction
+from conformance.run.mutant_match import Prediction
+from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
-from conformance.run.single import Examiner
+from conformance.run.summarise import diagnosed_findings, in_suite_order, make_footer
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite
 
 Event = dict[str, Any] | Result | Finding
 """A header or footer as JSON data, or a result or finding, in the order of the run log."""
+
+Endings = Sequence[str] | None
+"""What was wrong with how processes of the backend ended; None for a run that was interrupted."""
 
 PROBES = 3
 """How many vectors from all over a run tell a dead backend from one that fails on the first."""
@@ -49,9 +52,9 @@ PROBES = 3
 class Options:
     """What a run asks for.
 
-    ``ops`` and ``only`` (ids or their beginnings) narrow the suite. Each vector is asked
-    ``repeat`` times. ``spec`` is the backend as
-    the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
+    ``ops``, ``only`` (ids or their beginnings) and ``partitions`` narrow the suite. Each vector
+    is asked ``repeat`` times. ``spec`` is the backend as the user named it; ``command`` and
+    ``show`` are the arguments that reproduce a finding, see
     :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
     supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
     has the results that are known already, by operator and id: they come first, and the backend is
@@ -63,6 +66,7 @@ class Options:
 
     ops: Sequence[str] | None = None
     only: Sequence[str] = ()
+    partitions: PartitionFilter = ALL_PARTITIONS
     level: str = "must"
     precision: str | Mapping[str, str] = "standard"
     repeat: int = 1
@@ -83,11 +87,12 @@ def selected(suite: Suite, options: Options, declared: Capabilities | None = Non
     declares, where none are named. Raises UsageError for a filter that matches nothing.
     """
     return select(
-        suite.manifest,
+        suite,
         ops=options.ops or declared_operators(suite.manifest, declared, options.only),
         only=options.only,
         shard=options.shard,
         shuffle=options.shuffle,
+        partitions=options.partitions,
     )
 
 
@@ -113,6 +118,76 @@ def run(
         SpecError: known failures that would excuse all of an operator.
         SuiteError: the suite is damaged; without a footer the run can never look green.
     """
+    results = Results() if results is None else results
+    with ExitStack() as stack:
+        try:
+            check = _prepare(suite, backend, options, interruption or Interruption(), stack)
+        except Stopped:
+            raise KeyboardInterrupt from None
+        yield _header(check)
+        started = perf_counter()
+        endings = yield from _results(check, results)
+    ordered = in_suite_order(results, suite)
+    if options.findings:
+        yield from _findings(check, ordered, endings)
+    yield _footer(check, ordered, endings) | {
+        "finished": _now(),
+        "seconds": perf_counter() - started,
+        "peak_memory_bytes": peak_memory(),
+    }
+
+
+@dataclass
+class _Check:
+    """A run whose backend is loaded; ``untested`` are the entries without a result so far."""
+
+    suite: Suite
+    options: Options
+    interruption: Interruption
+    checker: VectorChecker
+    selection: Selection
+    watch: Watch
+    untested: Sequence[Entry]
+
+    @property
+    def executor(self) -> Executor:
+        return self.checker.executor
+
+
+def _prepare(
+    suite: Suite,
+    backend: Backend | Executor,
+    options: Options,
+    interruption: Interruption,
+    stack: ExitStack,
+) -> _Check:
+    """Load the backend, and find what is wrong with the options before the header is written."""
+    level, precision = _graded_by(options)
+    selected(suite, options)  # a filter that matches nothing is found before anything is loaded
+    executor = backend if isinstance(backend, Executor) else Inline(backend)
+    executor.waiting = interruption.stop_if_requested
+    with interruption.backend_runs():  # it may hang meanwhile
+        stack.enter_context(executor)
+    checker = VectorChecker(executor, suite.specs, level, precision)
+    selection = selected(suite, options, executor.identity.capabilities)
+    for op in selection.by_op:
+        suite.specs.get(op)  # one that cannot be used is found before the first result
+    watch = options.gate.watch(
+        suite.manifest.vectors,
+        selection.entries,
+        lambda vector: suite.get(vector).case,
+        Prediction(suite, level, precision),
+    )
+    if selection.whole:
+        suite.manifest.confirm()  # what a claim names has to be what is tested
+    untested = [e for e in selection.entries if (e.op, e.id) not in options.done]
+    with interruption.backend_runs():  # nothing else would hear of Ctrl-C
+        checker.evaluate(suite, untested, options.work)
+    return _Check(suite, options, interruption, checker, selection, watch, untested)
+
+
+def _graded_by(options: Options) -> tuple[str, Mapping[str, str]]:
+    """The level and the precision of each dtype. Raises UsageError for an unknown option."""
     level = known(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
     if options.min_strength is not None and not 0 <= options.min_strength <= 100:
@@ -121,173 +196,92 @@ def run(
         )
     if options.repeat < 1:
         raise UsageError(f"repeat is {options.repeat}", hint="run each vector once or more")
-    selected(suite, options)  # a filter that matches nothing is found before anything is loaded
-    interruption = interruption or Interruption()
-    kept, outputs = Results() if results is None else results, OutputLimit()
-    interrupted = False
-
-    with ExitStack() as stack:
-        asking = backend if isinstance(backend, Executor) else Inline(backend)
-        asking.waiting = interruption.stop_if_requested
-        try:
-            with interruption.backend_runs():  # it may hang while it is loaded
-                executor = stack.enter_context(asking)
-        except Stopped:
-            raise KeyboardInterrupt from None
-        examiner = Examiner(executor, suite.specs, level, precision)
-        executor, identity = examiner.executor, executor.identity
-        selection = selected(suite, options, identity.capabilities)
-        for op in selection.by_op:
-            suite.specs.get(op)  # one that cannot be used is found before the first result
-        watch = options.gate.watch(
-            suite.manifest.vectors,
-            selection.entries,
-            lambda vector: suite.get(vector).case,
-            Prediction(suite, level, precision),
-        )
-        if selection.whole:
-            suite.manifest.confirm()  # what a claim names has to be what is tested
-        done = [
-            (e.op, e.id)
-            for e in (selection.entries if options.done else ())
-            if (e.op, e.id) in options.done
-        ]
-        missing = selection.entries
-        if done:
-            missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
-        try:
-            with interruption.backend_runs():  # nothing else would hear of Ctrl-C
-                examiner.evaluate(suite, missing, options.work)
-        except Stopped:
-            raise KeyboardInterrupt from None
-        queue = Again(executor)
-        yield _header(suite, executor, options, selection, precision)
-        started = perf_counter()
-        for key in done:
-            kept.append(outputs.bounded(watch.take(options.done[key])))
-            yield kept[-1]
-
-        def taken(call: Callable[[], Outcome]) -> Outcome:
-            interruption.stop_if_requested()
-            try:
-                with interruption.backend_runs():
-                    return call()
-            except KeyboardInterrupt:
-                raise Stopped from None
-
-        def confirmed(verdict: Result, vector: Vector, seen: Outcome) -> Result:
-            then = examiner.judged(vector, taken(partial(queue.again, vector)))
-            settled = queue.settled(seen, then)
-            return verdict if settled is seen else examiner.judged(vector, settled)
-
-        def vectors() -> Iterator[Vector]:
-            for entry in missing:
-                interruption.stop_if_requested()
-                yield examiner.vector(suite, entry)
-
-        def probes() -> Iterator[Vector]:
-            for part in _parts(missing):
-                read = (examiner.vector(suite, entry) for entry in part)
-                asked = (vector for vector in read if examiner.unasked(vector) is None)
-                yield from islice(asked, 1)
-
-        executor.probes = probes
-        try:
-            asked = answered(
-                vectors(),
-                queue,
-                partial(taken, queue.take),
-                unasked=examiner.unasked,
-                valid_of=examiner.valid_of,
-                repeat=options.repeat,
-            )
-            for vector, seen in asked:
-                verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
-                if isinstance(seen, Outcome) and options.repeat == 1 and queue.wanted(verdict):
-                    try:
-                        verdict = confirmed(verdict, vector, seen)
-                    except Stopped:  # what the first call showed is known all the same
-                        interrupted = True
-                del vector, seen  # the next ones are read before these would be replaced
-                verdict = outputs.bounded(watch.take(verdict))
-                kept.append(verdict)
-                yield verdict
-                if interrupted:
-                    break
-            endings = _endings(asking, interruption)
-        except Stopped:
-            interrupted, endings = True, []
-
-    ordered = in_suite_order(kept, suite)
-    if options.findings:
-        findings = found(
-            ordered,
-            suite,
-            level=level,
-            precision=precision,
-            command=options.command,
-            show=options.show,
-            spec=options.spec,
-            declared=identity.capabilities,
-        )
-        if not interrupted:
-            fresh = Fresh(asking.fresh, examiner, suite, selection.entries)
-            findings = fresh.confirmed(findings)
-        yield from findings
-    yield {
-        **footer(
-            ordered,
-            suite,
-            selection,
-            backend=f"{identity.name} {identity.version}",
-            level=level,
-            precision=precision,
-            command=options.command,
-            ops=options.ops,
-            declared=identity.capabilities,
-            min_strength=options.min_strength,
-            interrupted=interrupted,
-            expected=watch.summary(whole=not interrupted and options.shard is None)
-            | ({"endings": endings} if endings else {}),
-            strict=options.gate.strict,
-        ),
-        **({"exit_code": interruption.exit_code} if interrupted else {}),
-        "finished": _now(),
-        "seconds": perf_counter() - started,
-        "peak_memory_bytes": peak_memory(),
-    }
+    return level, precision
 
 
-def _endings(executor: Executor, interruption: Interruption) -> list[dict[str, str]]:
-    """What was wrong with how processes of the backend ended, once all is answered.
-
-    Raises Stopped where somebody asks to stop meanwhile.
-    """
+def _results(check: _Check, results: Results) -> Generator[Result, None, Endings]:
+    """Yield the result of each vector: those of before, then those of the backend."""
+    limit, entries, done = OutputLimit(), check.selection.entries, check.options.done
+    earlier = (done[e.op, e.id] for e in entries if (e.op, e.id) in done)
+    pipeline = check.checker.pipeline(check.options.repeat, check.interruption.backend_responds)
+    pipeline.probe_with(partial(_probes, check))
+    fresh = confirmed_results(check.checker, pipeline, _vectors(check))
     try:
-        with interruption.backend_runs():
-            return [{"message": one} for one in executor.farewell()]
-    except KeyboardInterrupt:
-        raise Stopped from None
+        for result in chain(earlier, fresh):
+            graded = limit.bounded(check.watch.take(result))
+            results.append(graded)
+            yield graded
+        with check.interruption.backend_ends():
+            return check.executor.farewell()
+    except Stopped:
+        return None
 
 
-def _parts(entries: Sequence[Entry]) -> list[Sequence[Entry]]:
-    """The last few entries of each of ``PROBES`` equal parts."""
-    ends = [(i + 1) * len(entries) // PROBES for i in range(PROBES)]
-    return [entries[max(0, end - 4) : end] for end in ends]
+def _vectors(check: _Check) -> Iterator[Vector]:
+    for entry in check.untested:
+        check.interruption.stop_if_requested()
+        yield check.checker.vector(check.suite, entry)
 
 
-def _header(
-    suite: Suite,
-    executor: Executor,
-    options: Options,
-    selection: Selection,
-    precision: Mapping[str, str],
-) -> dict[str, Any]:
-    who = executor.identity
+def _probes(check: _Check) -> Iterator[Vector]:
+    """A vector that is tested, among the last few entries of each of ``PROBES`` equal parts."""
+    for part in range(1, PROBES + 1):
+        end = part * len(check.untested) // PROBES
+        entries = check.untested[max(0, end - 4) : end]
+        read = (check.checker.vector(check.suite, entry) for entry in entries)
+        tested = (vector for vector in read if check.checker.untested_result(vector) is None)
+        yield from islice(tested, 1)
+
+
+def _findings(check: _Check, ordered: Sequence[Result], endings: Endings) -> Iterable[Finding]:
+    """What several results show together; what fails is run again in a fresh process."""
+    options, checker = check.options, check.checker
+    findings = diagnosed_findings(
+        ordered,
+        check.suite,
+        level=checker.level,
+        precision=checker.precision,
+        command=options.command,
+        show=options.show,
+        spec=options.spec,
+        declared=check.executor.identity.capabilities,
+    )
+    if endings is None or check.executor.independent is not None:
+        return findings
+    fresh = Fresh(check.executor.fresh, checker, check.suite, check.selection.entries)
+    return fresh.confirmed(findings)
+
+
+def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[str, Any]:
+    options, identity, is_interrupted = check.options, check.executor.identity, endings is None
+    expected = check.watch.summary(whole=not is_interrupted and options.shard is None)
+    if endings:
+        expected["endings"] = [{"message": message} for message in endings]
+    footer = make_footer(
+        ordered,
+        check.suite,
+        check.selection,
+        backend=f"{identity.name} {identity.version}",
+        level=check.checker.level,
+        precision=check.checker.precision,
+        command=options.command,
+        ops=options.ops,
+        declared=identity.capabilities,
+        min_strength=options.min_strength,
+        interrupted=is_interrupted,
+        expected=expected,
+        strict=options.gate.strict,
+    )
+    return footer | ({"exit_code": check.interruption.exit_code} if is_interrupted else {})
+
+
+def _header(check: _Check) -> dict[str, Any]:
+    suite, options, selection = check.suite, check.options, check.selection
+    who = check.executor.identity
     return {
         "event": "header",
         "format": FORMAT,
-        "tool": {"name": "opconform", "version": __version__},
+        "tool": {"name": DISTRIBUTION, "version": __version__},
         "started": _now(),
         "suite": {
             "name": suite.name,
@@ -306,11 +300,13 @@ def _header(
         "options": {
             "ops": list(options.ops) if options.ops else None,
             "only": list(options.only),
+            "dtypes": list(options.partitions.dtypes) or None,
+            "ranks": list(options.partitions.ranks) or None,
             "level": options.level,
-            "precision": dict(precision),
+            "precision": dict(check.checker.precision),
             "repeat": options.repeat,
             "min_strength": options.min_strength,
-            **executor.settings(),
+            **check.executor.settings(),
             **options.gate.options(),
             "shuffle": options.shuffle,
             "shard": None if options.shard is None else str(options.shard),

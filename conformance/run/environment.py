@@ -11,21 +11,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from conformance import threads
+
 PACKAGES = ("numpy", "ml_dtypes")
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OMP_WAIT_POLICY",
-    "KMP_AFFINITY",
-    "MKL_NUM_THREADS",
-    "MKL_ENABLE_INSTRUCTIONS",
-    "OPENBLAS_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "ONEDNN_MAX_CPU_ISA",
-    "ATEN_CPU_CAPABILITY",
-    "CUDA_VISIBLE_DEVICES",
+VARIABLES = (
+    *threads.VARIABLES,
+    *("OMP_WAIT_POLICY", "KMP_AFFINITY", "MKL_ENABLE_INSTRUCTIONS"),
+    *("ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "CUDA_VISIBLE_DEVICES"),
 )
 
 # The flags that decide which kernels a library picks.
@@ -49,7 +42,7 @@ def of_system() -> dict[str, Any]:
     """What holds for a program too that this process starts."""
     return {
         "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
-        "variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
 
 

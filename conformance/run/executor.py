@@ -1,19 +1,23 @@
-"""The executor protocol: how a run calls its backend."""
+"""The executor protocol: how a run calls its backend, and the queue of its requests."""
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from conformance.backends.backend_name import told
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.layouts import Arrangement
 from conformance.backends.pieces import Piece
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.outcome import Outcome, describe
 from conformance.model import Vector
 from conformance.run.environment import of_process
+from conformance.run.independent_calls import IndependentCalls
 from conformance.safe_text import foreign
 
 
@@ -36,23 +40,66 @@ class Identity:
     beside: tuple[Piece, ...] = field(default=(), compare=False)
 
 
+class Reason(enum.Enum):
+    """Why a backend is called on a vector."""
+
+    FIRST = enum.auto()
+    """Its first call."""
+    REPEAT = enum.auto()
+    """Another call on the same inputs, sent right after the first."""
+    COUNTERPART = enum.auto()
+    """A negative test: this is the valid case that it was made from, sent right after it."""
+    CONFIRMATION = enum.auto()
+    """Its outputs are wrong: whether they always are is seen in a second call."""
+
+
+@dataclass(eq=False)
+class Request:
+    """A call of a backend on ``vector``, whose inputs lie in the layout that the backend declares.
+
+    It is waiting, then sent to a worker, then answered (``response``), then taken (``outcome``). A
+    worker that is lost gives back what it has not answered: that is waiting again.
+    """
+
+    vector: Vector
+    reason: Reason = Reason.FIRST
+    arrangement: Arrangement | None = None
+    """How the vector was changed for that layout; None if it was not."""
+    number: int = 0
+    is_sent: bool = False
+    response: Outcome | None = None
+    """How the call ended, its outputs as the backend gave them."""
+    is_spared: bool = False
+    """Whether the response is that of an earlier call on the same vector."""
+    outcome: Outcome | None = None
+    """The response, its outputs as specified."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is still to be sent."""
+        return not self.is_sent and self.response is None
+
+
 class Executor(ABC):
     """How a backend is called. A context manager: the backend is there within.
 
-    Vectors are handed over one by one; their outcomes are taken in the same order. At most
-    ``ahead`` vectors more than the one whose outcome is taken may be under way. A backend that is
-    given up is not asked any more: then each outcome is ``ABANDONED``, and its message says why.
-    ``probes`` gives vectors from all over the run, by which one that is dead can be told from one
-    that fails on the first few. ``waiting`` is called again and again while one that can end a
-    call waits for the backend; what it raises ends the wait.
+    ``requests`` are the calls whose outcome was not taken yet, oldest first: the one queue of a
+    run. Outcomes are taken in that order. At most ``ahead`` vectors more than the one whose outcome
+    is taken may be under way. A backend that is given up is not called any more: then each outcome
+    is ``ABANDONED``, and its message says why. ``independent`` asks for several calls of each
+    vector. ``probes`` gives vectors from all over the run, laid out for the backend, by which one
+    that is dead can be told from one that fails on the first few. ``waiting`` is called again and
+    again while one that can end a call waits for the backend; what it raises ends the wait.
     """
 
     identity: Identity
     ahead: int = 0
-    as_specified: bool = False
-    """Whether it converts a layout that its backend declares by itself."""
+    independent: IndependentCalls | None = None
     probes: Callable[[], Iterable[Vector]] = staticmethod(tuple)
     waiting: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self) -> None:
+        self.requests: deque[Request] = deque()
 
     def __enter__(self) -> Self:
         """Make the backend ready and learn its identity. Raises :class:`BackendError`."""
@@ -61,17 +108,29 @@ class Executor(ABC):
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    @abstractmethod
     def close(self) -> None:
         """End what runs, and drop what was not started yet."""
+        self.requests.clear()
+
+    def submit(self, request: Request) -> None:
+        """Put a request at the end of the queue; this does not wait."""
+        self.requests.append(request)
 
     @abstractmethod
-    def submit(self, vector: Vector) -> None:
-        """Hand over one vector; this does not wait."""
+    def wait_for(self, request: Request) -> Outcome:
+        """Wait for the oldest request. Only Ctrl-C is raised."""
 
-    @abstractmethod
-    def take(self) -> Outcome:
-        """Wait for the oldest vector whose outcome was not taken. Only Ctrl-C is raised."""
+    def take(self) -> tuple[Request, Outcome]:
+        """Take the oldest request from the queue, with its response."""
+        request = self.requests[0]
+        response = self.wait_for(request)
+        self.requests.popleft()
+        return request, response
+
+    def call(self, vector: Vector) -> Outcome:
+        """Call the backend on a vector as it is, while nothing else is in the queue."""
+        self.submit(Request(vector))
+        return self.take()[1]
 
     def allow(self, seconds: float) -> None:  # noqa: B027 - nothing can be done about most
         """Give each call so many seconds from now on, where one that takes longer can be ended."""

@@ -15,6 +15,7 @@ from conformance.errors import ConformanceError
 from conformance.grade.compare import element
 from conformance.grade.match import Match, asked, decisive, matches
 from conformance.grade.returned import unpacked
+from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
 from conformance.spec.model import OpSpec, RuleChange
@@ -25,9 +26,6 @@ MAX_PLANE = 40_000
 
 MAX_OUTPUT = 144
 """Elements of a plane of outputs that is shown beside the expected one, at most."""
-
-MAX_ELEMENTS = 20
-"""Wrong elements that are listed, at most."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +50,16 @@ class Illustrator:
         vector = self.suite.get(finding.smallest)
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
-        found: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
+        pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
         outputs = unpacked(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
-            told = decisive(matches(vector, outputs, self.precision), self.level)
-            if told.comparisons:
+            match = decisive(matches(vector, outputs, self.precision), self.level)
+            if match.comparisons:
                 planes = 0 if spec is None else spec.layout.planes
-                found["plane"] = _plane(told, finding.witness.output, index, planes)
-                found["elements"] = _elements(told, self.precision)
-        return replace(finding, detail={**finding.detail, **{k: v for k, v in found.items() if v}})
+                pictures["plane"] = _plane(match, finding.witness.output, index, planes)
+                pictures["elements"] = _elements(match, self.precision)
+        drawn = {name: picture for name, picture in pictures.items() if picture}
+        return replace(finding, detail={**finding.detail, **drawn})
 
 
 def _window(
@@ -75,24 +74,24 @@ def _window(
     if prod(inputs[0].shape[planes:]) > MAX_PLANE:
         return None  # a number takes a byte at least
     try:
-        found = shown.described(shown.window(spec, vector.case, inputs, index), inputs)
+        window = shown.described(shown.window(spec, vector.case, inputs, index), inputs)
     except ConformanceError:
-        return None  # an old suite, of another specification than the one that is shipped
-    if found is None or len(json.dumps(found["input"])) > MAX_PLANE:
+        return None  # a suite may hold what is no case of its specification
+    if window is None or len(json.dumps(window["input"])) > MAX_PLANE:
         return None
     if not variants:
-        return found
+        return window
     try:
         there = holding(spec, vector, index, variants)
         seen = shown.window(spec, vector.case, inputs, index, there)
     except ConformanceError:
-        return found  # the faults leave no such element
+        return window  # the faults leave no such element
     same = seen.plane == index[:planes]  # drawn over one plane
     other = shown.described(seen, inputs) if same else None
-    told = ("positions", "counts", "divisor")
-    under = None if other is None else {key: other[key] for key in told if key in other}
-    differs = under is not None and any(under[key] != found[key] for key in under)
-    return {**found, "under": under} if differs else found
+    compared = ("positions", "counts", "divisor")
+    under = None if other is None else {key: other[key] for key in compared if key in other}
+    differs = under is not None and any(under[key] != window[key] for key in under)
+    return {**window, "under": under} if differs else window
 
 
 def holding(
@@ -104,29 +103,29 @@ def holding(
     env = facts(spec, vector.case, vector.inputs)
     shape = vector.answers[0].expected.shape
     guards = [
-        np.broadcast_to(True if one.where is None else np.asarray(one.where.evaluate(env)), shape)
-        for one in variants
+        np.broadcast_to(v.where is None or np.asarray(v.where.evaluate(env)), shape)
+        for v in variants
     ]
-    bare = [replace(one, where=None) for one in variants]
-    some = tuple(one for one, guard in zip(bare, guards, strict=True) if guard.any())
+    bare = [replace(variant, where=None) for variant in variants]
+    some = tuple(variant for variant, guard in zip(bare, guards, strict=True) if guard.any())
     shape_of = spec.kin.oracle.shape
     if shape_of(facts(spec, vector.case, vector.inputs, some)) != shape_of(env):
         return some
-    return tuple(one for one, guard in zip(bare, guards, strict=True) if guard[index])
+    return tuple(variant for variant, guard in zip(bare, guards, strict=True) if guard[index])
 
 
-def _plane(told: Match, output: str, index: tuple[int, ...], planes: int) -> dict[str, Any] | None:
+def _plane(match: Match, output: str, index: tuple[int, ...], planes: int) -> dict[str, Any] | None:
     """Expected beside got, over the plane of the witness: the first ``planes`` dimensions of an
     output tell planes apart."""
     at = index[:planes]
-    for answer, got, comparison in zip(told.answers, told.outputs, told.comparisons, strict=True):
+    for answer, got, compared in zip(match.answers, match.outputs, match.comparisons, strict=True):
         if answer.name != output or got[at].size > MAX_OUTPUT:
             continue
         expected = answer.expected if answer.rounded is None else answer.rounded
         return {
             "expected": _texts(expected[at]),
             "got": _texts(got[at]),
-            "wrong": comparison.wrong[at].tolist(),
+            "wrong": compared.wrong[at].tolist(),
         }
     return None
 
@@ -136,16 +135,16 @@ def _texts(array: Array) -> Any:
     return np.vectorize(str, otypes=[object])(array).tolist()
 
 
-def _elements(told: Match, precision: Mapping[str, str]) -> list[dict[str, Any]]:
+def _elements(match: Match, precision: Mapping[str, str]) -> list[dict[str, Any]]:
     """The wrong elements, the farthest from the rounded value first."""
-    found: list[dict[str, Any]] = []
-    for answer, got, comparison in zip(told.answers, told.outputs, told.comparisons, strict=True):
-        places = np.argwhere(comparison.wrong)
+    elements: list[dict[str, Any]] = []
+    for answer, got, compared in zip(match.answers, match.outputs, match.comparisons, strict=True):
+        places = np.argwhere(compared.wrong)
         if answer.rounded is not None and len(places):
-            wrong = comparison.wrong
+            wrong = compared.wrong
             distances = DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])
             places = places[np.argsort(-distances, kind="stable")]
-        for place in places[: MAX_ELEMENTS - len(found)]:
+        for place in places[: MAX_ELEMENTS - len(elements)]:
             at = tuple(int(i) for i in place)
             seen = element(answer, got, at, asked(answer, precision))
             bits = {}
@@ -154,8 +153,8 @@ def _elements(told: Match, precision: Mapping[str, str]) -> list[dict[str, Any]]
                     "rounded_bits": _bits(answer.dtype, answer.rounded[at]),
                     "got_bits": _bits(answer.dtype, got[at]),
                 }
-            found.append({"output": answer.name, "index": list(at), **seen, **bits})
-    return found
+            elements.append({"output": answer.name, "index": list(at), **seen, **bits})
+    return elements
 
 
 def _bits(dtype: str, value: Any) -> str:

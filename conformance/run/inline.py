@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.marking import is_the_adapters
 from conformance.backends.protocol import Backend
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.model import Vector
-from conformance.run.executor import Executor, identity_of
-
-Array = NDArray[Any]
+from conformance.run.executor import Executor, Request, identity_of
 
 COPY_LIMIT = 1 << 30
 """Bytes above which an output is not copied; no vector needs one, so its shape is wrong."""
@@ -30,22 +27,16 @@ class Inline(Executor):
     """
 
     def __init__(self, backend: Backend, spec: str = "") -> None:
+        super().__init__()
         self._backend = backend
         self._spec = spec
-        self._vectors: deque[Vector] = deque()
 
     def __enter__(self) -> Self:
         self.identity = identity_of(self._backend, self._spec)
         return self
 
-    def close(self) -> None:
-        self._vectors.clear()
-
-    def submit(self, vector: Vector) -> None:
-        self._vectors.append(vector)
-
-    def take(self) -> Outcome:
-        return execute(self._backend, self._vectors.popleft())
+    def wait_for(self, request: Request) -> Outcome:
+        return execute(self._backend, request.vector)
 
 
 class Runnable(Protocol):
@@ -74,12 +65,12 @@ def call(
     """
     originals = [np.ascontiguousarray(array) for array in inputs]
     copies = [array.copy() for array in originals]
-    given = list(copies)  # the backend may change the list
-    asked = fresh(attributes)
+    arguments = list(copies)  # the backend may change the list
+    keywords = fresh(attributes)
     ending, returned, message = Ending.RETURNED, None, ""
     started = perf_counter()
     try:
-        returned = backend.run(op, given, asked)
+        returned = backend.run(op, arguments, keywords)
         seconds = perf_counter() - started
         returned = _copied(returned)
     except KeyboardInterrupt:

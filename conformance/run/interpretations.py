@@ -83,10 +83,10 @@ class _Shown:
 
 
 def _answers(question: _Question, by_kind: Mapping[str, _Shown]) -> list[dict[str, Any]]:
-    found = []
+    answers = []
     for kind, shown in sorted(by_kind.items(), key=lambda item: (-item[1].vectors, item[0])):
         assert shown.smallest is not None
-        found.append(
+        answers.append(
             {
                 "answer": question.words.get(kind, kind),
                 "adopted": kind == ADOPTED,
@@ -95,27 +95,27 @@ def _answers(question: _Question, by_kind: Mapping[str, _Shown]) -> list[dict[st
                 "example": shown.smallest[1],
             }
         )
-    return found
+    return answers
 
 
 def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
     """Those of the specification, then those that only the suite knows."""
-    found = []
+    questions = []
     for variant in () if spec is None else spec.interpretations:
         words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
-        found.append(_Question(variant.name, variant.level, variant.question, words))
+        questions.append(_Question(variant.name, variant.level, variant.question, words))
     for point in () if spec is None else spec.observe:
         words = {EXPECTED: point.expected}
-        found.append(_Question(point.name, "open", point.question, words))
-    known = {question.name for question in found}
+        questions.append(_Question(point.name, "open", point.question, words))
+    known = {question.name for question in questions}
     for name in sorted(set(seen) - known):
         words = {
             ADOPTED: "as the suite expects",
             FOLLOWED: f"interpretation {name}",
             NEITHER: _NEITHER,
         }
-        found.append(_Question(name, "should", name, words))
-    return found
+        questions.append(_Question(name, "should", name, words))
+    return questions
 
 
 _NEITHER = "neither of them"

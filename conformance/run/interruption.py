@@ -88,6 +88,22 @@ class Interruption:
         finally:
             self._in_backend = False
 
+    @contextmanager
+    def backend_ends(self) -> Iterator[None]:
+        """The time of the results: an interruption raises :class:`Stopped`."""
+        try:
+            with self.backend_runs():
+                yield
+        except KeyboardInterrupt:
+            raise Stopped from None
+
+    @contextmanager
+    def backend_responds(self) -> Iterator[None]:
+        """The time of a call; it does not begin where somebody asked to stop before."""
+        self.stop_if_requested()
+        with self.backend_ends():
+            yield
+
     def note(self, number: int, *_frame: object) -> None:
         """The handler of a signal. Raises :class:`Interrupted` where it may not wait."""
         self.noted.append(number)

@@ -59,10 +59,10 @@ def check_memory(size: int) -> None:
 
 def parse_size(text: str) -> int:
     """Bytes from ``512M``, ``1.5G`` (powers of 1024) or a plain number. Raises UsageError."""
-    found = _SIZE.fullmatch(text.strip())
-    if not found:
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
         raise UsageError(f"{text!r} is not a size", hint="a size looks like 512M or 4G")
-    return int(float(found["number"]) * _UNITS[found["unit"].upper()])
+    return int(float(match["number"]) * _UNITS[match["unit"].upper()])
 
 
 def spell_size(size: int) -> str:

@@ -16,9 +16,10 @@ from conformance.log.headers import differences
 from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.run.conclusion import footer, found, in_suite_order
+from conformance.run.partition_filter import PartitionFilter
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
+from conformance.run.summarise import diagnosed_findings, in_suite_order, make_footer
 from conformance.safe_text import number_of
 from conformance.suite.store import Suite
 
@@ -88,7 +89,7 @@ def merged(
         yield kept[-1]
     results = in_suite_order(kept, suite)
     level, precision = header["options"]["level"], header["options"]["precision"]
-    yield from found(
+    yield from diagnosed_findings(
         results,
         suite,
         level=level,
@@ -100,7 +101,7 @@ def merged(
     )
     footers = [part.run.footer or {} for part in parts]
     yield {
-        **footer(
+        **make_footer(
             results,
             suite,
             selection,
@@ -114,18 +115,19 @@ def merged(
             expected=merged_gate(footers, whole=True) | _endings(footers),
             strict=header["options"].get("strict", False),
         ),
-        "finished": max(one["finished"] for one in footers),
-        "seconds": sum(one["seconds"] for one in footers),
+        "finished": max(footer["finished"] for footer in footers),
+        "seconds": sum(footer["seconds"] for footer in footers),
         "peak_memory_bytes": max(
-            (one["peak_memory_bytes"] for one in footers if one["peak_memory_bytes"]), default=None
+            (end["peak_memory_bytes"] for end in footers if end["peak_memory_bytes"]), default=None
         ),
     }
 
 
 def _endings(footers: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
     """How processes ended that did not end as they should; empty if there were none."""
-    told = dict.fromkeys(one["message"] for said in footers for one in said.get("endings", ()))
-    return {"endings": [{"message": message} for message in told]} if told else {}
+    endings = (ending for footer in footers for ending in footer.get("endings", ()))
+    messages = dict.fromkeys(ending["message"] for ending in endings)
+    return {"endings": [{"message": message} for message in messages]} if messages else {}
 
 
 def _in_order(parts: Sequence[ShardLog], selection: Selection) -> Iterator[Result]:
@@ -141,12 +143,12 @@ def _in_order(parts: Sequence[ShardLog], selection: Selection) -> Iterator[Resul
             ahead[result.op, result.id] = (result, part)
 
     left = [iter(part.run.results) for part in parts]
-    for one in left:
-        advance(one, 1)
+    for results in left:
+        advance(results, 1)
     for entry in selection.entries:
         if (entry.op, entry.id) not in ahead:
-            for one in left:
-                advance(one, None)
+            for results in left:
+                advance(results, None)
         result, part = ahead.pop((entry.op, entry.id))
         advance(part, 1)
         yield result
@@ -219,15 +221,16 @@ def _entries(part: ShardLog) -> list[tuple[str, bool]]:
 
 
 def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> Selection:
-    asked = header["options"]
+    options = header["options"]
     declared = header["backend"]["capabilities"]
     known = None if declared is None else Capabilities.from_json(declared)
     return select(
-        suite.manifest,
-        ops=asked["ops"] or declared_operators(suite.manifest, known, asked["only"]),
-        only=asked["only"],
+        suite,
+        ops=options["ops"] or declared_operators(suite.manifest, known, options["only"]),
+        only=options["only"],
         shard=shard,
-        shuffle=asked.get("shuffle"),
+        shuffle=options.get("shuffle"),
+        partitions=PartitionFilter.of(options.get("dtypes") or (), options.get("ranks") or ()),
     )
 
 
@@ -264,7 +267,7 @@ def _header(parts: Sequence[ShardLog], selection: Selection) -> dict[str, Any]:
 def _options(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The options of the whole run; nothing of ``jobs`` where the shards had different numbers."""
     options = {**all_of_them[0], "shard": None}
-    if len({one.get("jobs") for one in all_of_them}) > 1:
+    if len({shard.get("jobs") for shard in all_of_them}) > 1:
         options.pop("jobs", None)
     return options
 
@@ -274,10 +277,10 @@ def _environment(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     shared = {
         name: value
         for name, value in all_of_them[0].items()
-        if all(name in one and one[name] == value for one in all_of_them)
+        if all(name in env and env[name] == value for env in all_of_them)
     }
     own = {
-        f"shard {number}": {name: value for name, value in one.items() if name not in shared}
-        for number, one in enumerate(all_of_them, 1)
+        f"shard {number}": {name: value for name, value in env.items() if name not in shared}
+        for number, env in enumerate(all_of_them, 1)
     }
-    return {"shards": len(all_of_them), **shared, **{name: one for name, one in own.items() if one}}
+    return {"shards": len(all_of_them), **shared, **{name: env for name, env in own.items() if env}}

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import (
     MESSAGE_LIMIT,
@@ -29,13 +28,11 @@ from conformance.grade.outcome import (
 from conformance.model import Vector
 from conformance.run.environment import of_system
 from conformance.run.executor import Identity
-from conformance.run.wire import Header, Malformed, pack
+from conformance.run.framing import Header, Malformed, pack
 from conformance.safe_text import foreign, printable
 
-Array = NDArray[Any]
-
 PROTOCOL = 1
-"""The version of the protocol. It changes when a program of before could not be run any more."""
+"""The version of the protocol. It changes when existing programs could not run any more."""
 
 BYTE_ORDER = "little"
 
@@ -65,10 +62,10 @@ ANSWERED = {
 }
 
 
-def introduction(identity: Identity) -> bytes:
+def encode_hello(identity: Identity) -> bytes:
     """The message that says who a backend is. Raises TypeError or ValueError if none can."""
     declared = identity.capabilities
-    told = {
+    hello = {
         "protocol": PROTOCOL,
         "byte_order": BYTE_ORDER,
         "name": identity.name,
@@ -78,20 +75,20 @@ def introduction(identity: Identity) -> bytes:
         "process": identity.process,
     }
     if identity.pieces is not None:
-        told["pieces"], told["beside"] = (
-            [[one.kind, one.name, one.sha256] for one in some]
-            for some in (identity.pieces, identity.beside)
+        hello["pieces"], hello["beside"] = (
+            [[piece.kind, piece.name, piece.sha256] for piece in pieces]
+            for pieces in (identity.pieces, identity.beside)
         )
-    return pack({"hello": told})
+    return pack({"hello": hello})
 
 
-def failure(error: ConformanceError) -> bytes:
+def encode_load_failure(error: ConformanceError) -> bytes:
     """The message that says why a backend could not be loaded."""
-    told = {"message": error.message[:MAX_ERROR], "hint": (error.hint or "")[:MAX_ERROR]}
-    return pack({"error": told})
+    reason = {"message": error.message[:MAX_ERROR], "hint": (error.hint or "")[:MAX_ERROR]}
+    return pack({"error": reason})
 
 
-def introduced(header: Header, *, program: bool = False) -> Identity:
+def decode_hello(header: Header, *, program: bool = False) -> Identity:
     """Who the backend is. Of a ``program`` what it says of its process or its files is not taken:
     that is what we measure.
 
@@ -106,49 +103,49 @@ def introduced(header: Header, *, program: bool = False) -> Identity:
             said = foreign(message, MESSAGE_LIMIT)
             raise BackendError(f"the program says: {said}", hint=hint and foreign(hint))
         raise BackendError(message, hint=hint)
-    told = _member(header, "hello", _is_object)
-    spoken = _member(told, "protocol", _whole(1 << 31))
+    hello = _member(header, "hello", _is_object)
+    spoken = _member(hello, "protocol", _whole(1 << 31))
     if spoken != PROTOCOL:
         raise BackendError(
             f"the program speaks version {spoken} of the protocol; this is version {PROTOCOL}",
             hint="use the conformance.h of this version: conformance protocol header",
         )
-    order = _member(told, "byte_order", _is_name)
+    order = _member(hello, "byte_order", _is_name)
     if order != BYTE_ORDER:
         raise BackendError(
             f"the program's byte order is {foreign(order)!a}",
             hint="all numbers and arrays are little-endian; swap them in the program",
         )
-    declared = told.get("capabilities")
+    declared = hello.get("capabilities")
     return Identity(
-        name=foreign(_member(told, "name", _is_name)) or "?",
-        version=foreign(_member(told, "version", _is_name)) or "?",
+        name=foreign(_member(hello, "name", _is_name)) or "?",
+        version=foreign(_member(hello, "version", _is_name)) or "?",
         capabilities=None if declared is None else Capabilities.from_json(declared),
-        facts=_member(told, "facts", _is_facts, {}),
-        process=_process(told["process"]) if "process" in told and not program else of_system(),
-        pieces=_pieces(told, "pieces") if "pieces" in told and not program else None,
-        beside=_pieces(told, "beside") if "beside" in told and not program else (),
+        facts=_member(hello, "facts", _is_facts, {}),
+        process=_process(hello["process"]) if "process" in hello and not program else of_system(),
+        pieces=_pieces(hello, "pieces") if "pieces" in hello and not program else None,
+        beside=_pieces(hello, "beside") if "beside" in hello and not program else (),
     )
 
 
-def _pieces(told: Header, name: str) -> tuple[Piece, ...]:
+def _pieces(hello: Header, name: str) -> tuple[Piece, ...]:
     """What a worker says that its backend is made of."""
-    return tuple(Piece(*one) for one in _member(told, name, _are_pieces))
+    return tuple(Piece(*piece) for piece in _member(hello, name, _are_pieces))
 
 
-def _process(told: Any) -> dict[str, Any]:
+def _process(process: Any) -> dict[str, Any]:
     """What a worker says of its own process: that, and nothing else that it may say."""
-    if not _is_object(told):
+    if not _is_object(process):
         raise Malformed("no usable 'process'")
     return {
-        "python": _member(told, "python", _text(NAME_LIMIT)),
-        "platform": _member(told, "platform", _text(NAME_LIMIT)),
-        "variables": _member(told, "variables", _is_facts),
-        "packages": _member(told, "packages", _are_versions),
+        "python": _member(process, "python", _text(NAME_LIMIT)),
+        "platform": _member(process, "platform", _text(NAME_LIMIT)),
+        "variables": _member(process, "variables", _is_facts),
+        "packages": _member(process, "packages", _are_versions),
     }
 
 
-def question(number: int, vector: Vector) -> bytes:
+def encode_request(number: int, vector: Vector) -> bytes:
     """The message with a vector. Of the answers it holds only how large an output may be."""
     case = vector.case
     header = {
@@ -158,12 +155,12 @@ def question(number: int, vector: Vector) -> bytes:
         "inputs": [
             {"dtype": name_of(array.dtype), "shape": list(array.shape)} for array in vector.inputs
         ],
-        "limit": room(vector),
+        "limit": max_output_bytes(vector),
     }
     return pack(header, vector.inputs)
 
 
-def room(vector: Vector) -> int:
+def max_output_bytes(vector: Vector) -> int:
     """Bytes of an output that is sent; larger ones are told.
 
     Outputs of a wrong shape are often larger than the right one, and are diagnosed too.
@@ -179,7 +176,7 @@ def room(vector: Vector) -> int:
     return max(TIMES_AS_LARGE * largest, SMALL)
 
 
-def asked(header: Header, payload: bytes) -> list[Array]:
+def decode_request(header: Header, payload: bytes) -> list[Array]:
     """The inputs of a question."""
     inputs, offset = [], 0
     for facts in header["inputs"]:
@@ -188,11 +185,11 @@ def asked(header: Header, payload: bytes) -> list[Array]:
     return inputs
 
 
-def answer(number: int, outcome: Outcome, limit: int) -> bytes:
+def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
     """The message that answers a question; outputs above ``limit`` bytes are only described."""
     arrays: list[Array] = []
 
-    def told(item: object) -> Header:
+    def describe_output(item: object) -> Header:
         seen = described(item)
         sent = type(item) is np.ndarray and seen.dtype in DTYPES and item.nbytes <= limit
         if sent:
@@ -215,12 +212,12 @@ def answer(number: int, outcome: Outcome, limit: int) -> bytes:
         "seconds": outcome.seconds,
         "plural": plural,
         "count": min(len(items), MAX_COUNT),
-        "outputs": [told(item) for item in items[:MAX_OUTPUTS]],
+        "outputs": [describe_output(item) for item in items[:MAX_OUTPUTS]],
     }
     return pack(header, arrays)
 
 
-def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
+def decode_response(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
     """The outcome in the answer to a question of some ``number`` with so many ``inputs``.
 
     Members that a program may leave out have a default; ``seconds`` is then 0. Raises
@@ -229,14 +226,14 @@ def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcom
     if type(header.get("number")) is not int or header["number"] != number:
         raise Malformed("a response to another request")
     ending = ANSWERED[_member(header, "ending", _is_ending, Ending.RETURNED.value)]
-    told = _member(header, "outputs", lambda value: isinstance(value, list), [])
+    outputs = _member(header, "outputs", lambda value: isinstance(value, list), [])
     plural = _member(header, "plural", lambda value: isinstance(value, bool), True)
-    count = _member(header, "count", _whole(MAX_COUNT + 1), len(told))
-    if len(told) != min(count, MAX_OUTPUTS) or not (plural or count == 1):
+    count = _member(header, "count", _whole(MAX_COUNT + 1), len(outputs))
+    if len(outputs) != min(count, MAX_OUTPUTS) or not (plural or count == 1):
         raise Malformed("the number of outputs differs from the stated one")
     items: list[Any] = []
     offset = 0
-    for facts in told:
+    for facts in outputs:
         item, offset = _item(facts, payload, offset)
         items.append(item)
     if offset != len(payload):
@@ -338,7 +335,7 @@ def _is_piece(value: Any) -> bool:
         and value[1].isprintable()
         and len(value[1]) <= pieces.MAX_NAME
         and isinstance(value[2], str)
-        and pieces.SHA256.fullmatch(value[2]) is not None
+        and pieces.DIGEST.fullmatch(value[2]) is not None
     )
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from conformance.backends.program import command_line, is_program
 from conformance.errors import UsageError
-from conformance.run import wire
-from conformance.run.interpreter import command, tied
+from conformance.run import framing
 from conformance.run.stderr import Stderr
+from conformance.run.worker_python import command, tied
 
 READ = 1 << 20
 PIPE_SIZE = 1 << 20
@@ -101,7 +101,7 @@ class WorkerProcess:
             os.set_blocking(descriptor, False)
             _enlarge(descriptor)
         self.pid = self._process.pid
-        self.inbox = wire.Inbox()
+        self.inbox = framing.Inbox()
         self.closed = False
         self._listening = [self.stderr]
         self._outgoing: deque[memoryview] = deque()
@@ -235,7 +235,7 @@ class WorkerProcess:
         """The last lines of stderr; printable."""
         return self._words.last_words()
 
-    def told(self, how: str, doing: str = "") -> str:
+    def describe_end(self, how: str, doing: str = "") -> str:
         """How it ended, why by its own account, what it was doing, and its last lines."""
         why, words = self._words.decisive(), self._words.last_words()
         lines = (how, why and f"stderr says: {why}", doing, words and f"stderr:\n{words}")

@@ -12,9 +12,9 @@ import numpy as np
 from conformance.backends.layouts import arrangement
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Vector
-from conformance.run import messages, wire
-from conformance.run.conversation import Conversation, Trouble
+from conformance.run import framing, messages
 from conformance.run.executor import Identity
+from conformance.run.program_session import Conversation, Trouble
 from conformance.suite.store import Suite
 
 UNKNOWN = "conformance.Unknown-1"
@@ -43,7 +43,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
         try:
             who = talk.hello()
             talk.quiet()
-        except (Trouble, wire.Malformed) as error:
+        except (Trouble, framing.Malformed) as error:
             yield Check("hello", False, str(error))
             return
     yield Check("hello", True, f"{who.name} {who.version}, protocol {messages.PROTOCOL}")
@@ -59,7 +59,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
             try:
                 talk.hello()
                 return Check(name, True, check(talk))
-            except (Trouble, wire.Malformed) as error:
+            except (Trouble, framing.Malformed) as error:
                 return Check(name, False, str(error))
 
     yield checked("unknown operator", lambda talk: _unknown(talk, first))
@@ -76,10 +76,10 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
 
 def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
     """The smallest vector of each operator and element type that the program declares."""
-    found: dict[tuple[str, str], Vector] = {}
+    vectors: dict[tuple[str, str], Vector] = {}
     for entry in sorted(suite.manifest.listed, key=lambda entry: entry.elements):
         spec = suite.specs.get(entry.op)
-        if entry.kind != "value" or spec is None or (entry.op, entry.dtype) in found:
+        if entry.kind != "value" or spec is None or (entry.op, entry.dtype) in vectors:
             continue
         if who.capabilities is not None and not any(
             who.capabilities.declares(entry.op, entry.dtype, rank) for rank in spec.ranks
@@ -90,8 +90,8 @@ def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
         if declared is None or declared.reason_against(spec, vector.case) is None:
             how = arrangement(declared, spec, vector.case)
             sent = vector if how is None else replace(vector, inputs=how.sent(vector))
-            found[entry.op, entry.dtype] = sent
-    return found
+            vectors[entry.op, entry.dtype] = sent
+    return vectors
 
 
 def _right(outcome: Outcome) -> str:
@@ -104,7 +104,7 @@ def _right(outcome: Outcome) -> str:
     if not returned:
         raise Trouble("the program returned no output")
     seen = map(described, returned)
-    return "returned " + ", ".join(f"{one.dtype}{list(one.shape or ())}" for one in seen)
+    return "returned " + ", ".join(f"{output.dtype}{list(output.shape or ())}" for output in seen)
 
 
 def _any(talk: Conversation, vector: Vector) -> str:
@@ -124,26 +124,26 @@ def _unknown(talk: Conversation, vector: Vector) -> str:
 
 
 def _several(talk: Conversation, vector: Vector) -> str:
-    talk.say(b"".join(messages.question(number, vector) for number in (1, 2, 3)))
+    talk.say(b"".join(messages.encode_request(number, vector) for number in (1, 2, 3)))
     for number in (1, 2, 3):
         _right(talk.answer(number, vector))
     return "3 requests at once, 3 responses in their order"
 
 
 def _pieces(talk: Conversation, vector: Vector) -> str:
-    whole = messages.question(1, vector)
-    cuts = [0, 5, wire.PREFIX.size + 3, len(whole) - 1, len(whole)]
+    whole = messages.encode_request(1, vector)
+    cuts = [0, 5, framing.PREFIX.size + 3, len(whole) - 1, len(whole)]
     talk.say(*(whole[a:b] for a, b in pairwise(cuts)))
     _right(talk.answer(1, vector))
     return "a request in 4 pieces"
 
 
 def _others(talk: Conversation, vector: Vector) -> str:
-    inbox = wire.Inbox()
-    inbox.feed(messages.question(1, vector))
-    header, _ = inbox.take(messages.room(vector)) or ({}, b"")
+    inbox = framing.Inbox()
+    inbox.feed(messages.encode_request(1, vector))
+    header, _ = inbox.take(messages.max_output_bytes(vector)) or ({}, b"")
     more = {"comment": 'é "quoted" \\ [{,:]}', "more": {"op": "no", "inputs": [1, {}]}}
-    talk.say(wire.pack(more | header, vector.inputs))
+    talk.say(framing.pack(more | header, vector.inputs))
     _right(talk.answer(1, vector))
     return "unknown members are ignored"
 
@@ -165,7 +165,7 @@ def _resized(vector: Vector, size: int, planes: int) -> Vector:
     data = np.ones(sizes[-rank:], vector.inputs[0].dtype)
     # Outputs as large as the data are sent, not described.
     answers = tuple(
-        replace(one, expected=np.broadcast_to(one.expected.dtype.type(0), data.shape))
-        for one in vector.answers
+        replace(answer, expected=np.broadcast_to(answer.expected.dtype.type(0), data.shape))
+        for answer in vector.answers
     )
     return replace(vector, inputs=(data, *vector.inputs[1:]), answers=answers)

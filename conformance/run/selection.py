@@ -11,15 +11,15 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.replacement import unused
+from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
 from conformance.spec.loader import shipped_operators
-from conformance.suite.entries import Entry
+from conformance.suite.entries import Entry, matches_id
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
 from conformance.suite.recordings import Recordings
 from conformance.suite.shipped_suite import CORE
-from conformance.suite.store import NEAR
-from conformance.suite.vector_ids import means
+from conformance.suite.store import NEAR, Suite
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Selection:
     ``by_op`` counts those with values and those that must be rejected, of each operator that has
     any; ``in_suite`` all value vectors that the suite has of the operators asked. ``whole`` says
     that neither ``only`` nor a shard narrowed them. ``shard`` is the part that the choice was
-    narrowed to at last, if it was.
+    narrowed to at last, if it was. ``partitions`` are the element types and ranks that a run is
+    about; ``in_suite`` and ``whole`` are about these.
     """
 
     entries: Sequence[Entry]
@@ -37,27 +38,31 @@ class Selection:
     in_suite: int
     whole: bool
     shard: Shard | None = None
+    partitions: PartitionFilter = ALL_PARTITIONS
 
 
 def select(
-    manifest: Manifest,
+    suite: Suite,
     *,
     ops: Sequence[str] | None,
     only: Sequence[str],
     shard: Shard | None = None,
     shuffle: int | None = None,
+    partitions: PartitionFilter = ALL_PARTITIONS,
 ) -> Selection:
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
-    An operator is named, or some are by a pattern like ``onnx.*``. A text names the vectors whose
-    id (or id of before) begins with it, or ends in the digest that it is. Of these,
-    ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
+    An operator is named, or some are by a pattern like ``onnx.*``. ``partitions`` narrows to
+    element types and ranks. A text names the vectors whose id begins with it, or ends in the
+    digest that it is. Of these, ``shard`` takes its part, and the seed ``shuffle`` draws an order
+    other than the manifest's.
 
     Raises:
-        UsageError: an operator that the suite does not have, a text that names no vector, or more
-            shards than there are vectors.
+        UsageError: an operator, element type or rank that the suite does not have, a text that
+            names no vector, or more shards than there are vectors.
         SuiteError: the suite is empty.
     """
+    manifest = suite.manifest
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     for op in ops or ():
@@ -68,14 +73,14 @@ def select(
                 hint=f"make them: conformance generate --op {op} --out {out}; then --suite {out}",
             )
     ops = matching(ops or (), manifest.ops, "operator of this suite")
-    of_ops = manifest.of(ops or None)
+    of_ops = partitions.among(manifest.of(ops or None), suite)
     chosen = _named(of_ops, only) if only else of_ops
     if shard is not None:
         chosen = shard.part(chosen)
     counts = counted(chosen)
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
     in_suite = sum(of["value"] for of in counted(of_ops).values())
-    return Selection(entries, counts, in_suite, shard is None and not only, shard)
+    return Selection(entries, counts, in_suite, shard is None and not only, shard, partitions)
 
 
 def declared_operators(
@@ -116,7 +121,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
     """The entries that the texts name; each names some."""
     chosen, unmet = [], set(only)
     for entry in entries:
-        naming = [text for text in only if means(text, entry.id)]
+        naming = [text for text in only if matches_id(text, entry.id)]
         unmet.difference_update(naming)
         if naming:
             chosen.append(entry)
@@ -129,10 +134,10 @@ def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """How many entries of each kind each operator has; a packed suite states it."""
     if isinstance(entries, Listing):
         return entries.counted()
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for entry in entries:
-        found.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1
-    return found
+        counts.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1
+    return counts
 
 
 def _no_match(text: str, ids: Sequence[str]) -> UsageError:

@@ -25,8 +25,8 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """The shard that a text names. Raises UsageError for one that cannot be."""
-        found = _WRITTEN.fullmatch(text)
-        shard = cls(int(found[1]), int(found[2])) if found else None
+        match = _WRITTEN.fullmatch(text)
+        shard = cls(int(match[1]), int(match[2])) if match else None
         if shard is None or shard.number > shard.of:
             raise UsageError(
                 f"there is no shard {text[:40]!r}",

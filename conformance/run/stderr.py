@@ -66,8 +66,8 @@ class Stderr:
         if self._part:
             self._take(self._part)
             self._part = b""
-        found = self._decisive or self._by_place or self._like_an_error or self._last
-        return shortened(one_line(found.strip()), 2 * SHOWN_WIDTH)
+        line = self._decisive or self._by_place or self._like_an_error or self._last
+        return shortened(one_line(line.strip()), 2 * SHOWN_WIDTH)
 
     def last_words(self) -> str:
         """The last lines, or those around a fatal error of Python; printable."""

@@ -22,7 +22,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import Ending, Outcome, describe
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
 from conformance.run.process import HASHED
@@ -58,7 +58,7 @@ def serve(parent: int, questions: int, answers: int, spec: str, *, hashed: bool 
     backend = _load(spec, send, hashed=hashed)
     if backend is None:
         return
-    inbox = wire.Inbox()
+    inbox = framing.Inbox()
     while True:
         message = inbox.take(sys.maxsize)
         if message is None:
@@ -73,11 +73,12 @@ def serve(parent: int, questions: int, answers: int, spec: str, *, hashed: bool 
 
 def _answer(backend: Backend, header: dict[str, Any], payload: bytes) -> bytes:
     try:
-        outcome = call(backend, header["op"], messages.asked(header, payload), header["attributes"])
+        inputs = messages.decode_request(header, payload)
+        outcome = call(backend, header["op"], inputs, header["attributes"])
     except KeyboardInterrupt as error:
         # Ctrl-C does not reach this process: it is the backend's own, as any other exit is.
         outcome = Outcome(Ending.ABORTED, message=describe(error))
-    return messages.answer(header["number"], outcome, header["limit"])
+    return messages.encode_response(header["number"], outcome, header["limit"])
 
 
 def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend | None:
@@ -90,19 +91,20 @@ def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend 
             if before is not None:
                 made = pieces.of_python(spec, before)
                 identity = replace(identity, pieces=made.pieces, beside=made.beside)
-            message = messages.introduction(identity)
+            message = messages.encode_hello(identity)
         except (TypeError, ValueError, RecursionError) as error:
             raise BackendError(
                 f"{spec}: its description of itself is invalid: {describe(error)}",
                 hint="name, version, capabilities and environment() hold short texts and numbers",
             ) from error
     except ConformanceError as error:
-        send(messages.failure(error))
+        send(messages.encode_load_failure(error))
         return None
     except KeyboardInterrupt as error:
         # The backend's own, as in a call.
         why = f"{spec}: the backend raised {describe(error)} while it was created"
-        send(messages.failure(BackendError(why, hint="raise another exception, or none")))
+        failure = BackendError(why, hint="raise another exception, or none")
+        send(messages.encode_load_failure(failure))
         return None
     send(message)
     return backend

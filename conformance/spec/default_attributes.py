@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conformance.model import Case
@@ -50,6 +51,23 @@ def with_defaults(spec: OpSpec, case: Case) -> dict[str, Any]:
     """Return the values of a case's attributes by key, with defaults filled in."""
     axes = spec.axes_of(case)
     return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}
+
+
+def without_forbidden_defaults(spec: OpSpec, case: Case) -> Case:
+    """Leave out each default that the document forbids beside the other attributes (``given_if``).
+
+    What has another value stays: the case may break a condition.
+    """
+    values = with_defaults(spec, case)
+    forbidden = {
+        attribute.name for attribute in spec.attributes if not attribute.may_be_given(values)
+    }
+    attributes = {
+        name: value
+        for name, value in case.attributes.items()
+        if name not in forbidden or _tells(spec, name, case.attributes)
+    }
+    return replace(case, attributes=attributes)
 
 
 MAX_LINE = 160

@@ -12,7 +12,8 @@ from conformance.data import directory
 from conformance.spec.kinds import Kind
 
 if TYPE_CHECKING:
-    from conformance.model import Answer, Array, Case, Vector
+    from conformance.dtypes import Array
+    from conformance.model import Answer, Case, Vector
     from conformance.spec.case_environment import Environment
     from conformance.spec.model import OpSpec
 

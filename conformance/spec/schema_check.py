@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from functools import cache
 from itertools import islice
-from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.errors import closest
-from conformance.quick_schema import Check, accepts
+from conformance.json_schema import JsonSchema, load_schema
 from conformance.spec.yaml_source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"
@@ -33,34 +29,16 @@ NAMED = (
 """The sections whose entries stand for themselves: one that is unsound can be left out."""
 
 
-@cache
-def schema(name: str = SPEC) -> dict[str, Any]:
-    """Load the JSON Schema of one kind of file."""
-    text = FilePath(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
-
-
-@cache
-def _sound(name: str) -> Check:
-    return accepts(schema(name))
-
-
-def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
+def check(source: Source, expected: str | JsonSchema = SPEC) -> bool:
     """Note every place where ``source`` departs from the schema, and drop it from the data.
 
     ``expected`` is a schema, or the name of one of those here. Returns whether what is left is
     sound, so that it can be read on for further problems.
     """
-    quick = _sound(expected) if isinstance(expected, str) else accepts(expected)
-    if quick(source.data):
-        return True
-    from jsonschema import Draft202012Validator
-
+    named = NAMED if isinstance(expected, str) else ()
+    schema = load_schema(f"spec/{expected}.schema.json") if isinstance(expected, str) else expected
     sound = True
-    rules = schema(expected) if isinstance(expected, str) else expected
-    errors = Draft202012Validator(rules).iter_errors(source.data)
-    for error in list(islice(errors, MAX_PROBLEMS)):
+    for error in list(islice(schema.errors(source.data), MAX_PROBLEMS)):
         path: Path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             for key in sorted(error.instance.keys() - error.schema["properties"].keys()):
@@ -70,7 +48,7 @@ def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
         if "propertyNames" in error.absolute_schema_path:
             path = (*path, error.instance)
         _note(source, path, error)
-        if len(path) >= 2 and path[0] in NAMED and isinstance(expected, str):
+        if len(path) >= 2 and path[0] in named:
             _take_out(source, path[:2])
             source.broken.add(str(path[1]).replace("-", "_"))
         else:

@@ -19,10 +19,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
+from conformance.choices import LEVELS, SuiteName
 from conformance.data import directory
 from conformance.errors import SuiteError
-from conformance.model import LEVELS, Case
+from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
@@ -32,9 +33,7 @@ from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count
 
 FORMAT = 2
-TOOL = f"opconform {__version__}"
 
-LARGE = "large"
 """The suite of large cases, which core holds too. What each of them kills is not measured: that
 takes a second for each of hundreds of mutants."""
 
@@ -42,10 +41,8 @@ _TABLES = ("types", "shapes", "attributes", "operands")
 """Parts of a case that have names: the first line lists them, each case gives values only."""
 _HEAD = (
     *("format", "op", "specification", "seed", "versions", *_TABLES, "suites"),
-    *("edges", "faults", "indistinguishable", "counts", "withdrawn", "digest"),
+    *("edges", "faults", "indistinguishable", "counts", "withdrawn", "digest", "parts"),
 )
-_LATER = ("parts",)
-"""What is not known of all files."""
 CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
 _LINE = ("id", *CASE, "level", "suites", "edges", "kills", "excused", "digest")
 
@@ -73,7 +70,7 @@ class Recorded:
     @property
     def is_large(self) -> bool:
         """Whether it is of the large cases."""
-        return LARGE in self.suites
+        return SuiteName.LARGE in self.suites
 
     @property
     def achieved(self) -> frozenset[tuple[str, str]]:
@@ -111,10 +108,8 @@ class Cases:
 
     @cached_property
     def excused(self) -> Mapping[str, tuple[str, ...]]:
-        """By id, those that an allowed reading excuses at level must, as a manifest has them: told
-        where the parts are, which nobody can weigh without them.
-        """
-        return {one.case.id: one.excused for one in self.recorded if self.parts}
+        """By id, those of the kills that an allowed interpretation excuses at level must."""
+        return {one.case.id: one.excused for one in self.recorded}
 
     @property
     def count(self) -> Count:
@@ -197,7 +192,7 @@ def dump(cases: Cases) -> bytes:
         "counts": vars(cases.count),
         "withdrawn": dict(cases.withdrawn),
         "digest": cases.digest,
-        **({"parts": cases.parts.to_json(places)} if cases.parts else {}),
+        "parts": cases.parts.to_json(places),
     }
     lines: list[Any] = [head]
     for one in cases.recorded:
@@ -257,7 +252,7 @@ def parse(data: bytes, where: str) -> Cases:
     lines = data.splitlines()
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
-    record = JsonObject(head, f"{where}:1", _HEAD, _LATER)
+    record = JsonObject(head, f"{where}:1", _HEAD)
     faults, edges = record.texts("faults"), record.texts("edges")
     for table, what in ((faults, "a mutant"), (edges, "a coverage target")):
         if len(set(table)) != len(table):
@@ -282,9 +277,7 @@ def parse(data: bytes, where: str) -> Cases:
         ),
         faults=faults,
         targets=edges,
-        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults)
-        if record.has("parts")
-        else Parts(),
+        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults),
     )
     for stated, counted in (
         (record.raw("counts"), vars(found.count)),
@@ -319,7 +312,7 @@ def read_head(path: Path) -> Head:
         raise unreadable(path, error) from error
     document = strict_json.loads(line, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
-    record = JsonObject(document, where, _HEAD, _LATER)
+    record = JsonObject(document, where, _HEAD)
     counts = JsonObject(record.raw("counts"), f"{where}: counts", ("value", "reject"))
     return Head(
         op=record.text("op"),

@@ -19,21 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.errors import SuiteError
 from conformance.suite import entries as listed
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, Archive
-from conformance.suite.entries import KINDS, SHA256, Container, Entry
+from conformance.suite.entries import KINDS, Container, Entry
 from conformance.suite.files import bounded, check_sha256
 from conformance.suite.npy import read_npy
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
 
 FORMAT = 2
 """The format of the manifest of a packed suite, and of its parts."""
 
-TOOL = f"opconform {__version__}"
 
 PART = "manifest.json"
 """The first member of a container."""
@@ -128,7 +127,7 @@ def opened(root: Path, container: Container) -> Opened:
         raise SuiteError(
             f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
         )
-    own = tuple(replace(entry, inside=container) for entry in listed.current(entries))
+    own = tuple(replace(entry, inside=container) for entry in entries)
     return Opened(own, files)
 
 

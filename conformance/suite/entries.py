@@ -15,22 +15,21 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from conformance import renamed
-from conformance.model import LEVELS, Vector
-from conformance.suite.cases import LARGE, Recorded
-from conformance.suite.strict_json import JsonObject
+from conformance.choices import LEVELS, SuiteName
+from conformance.model import Vector
+from conformance.suite.cases import Recorded
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
 SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
-SHA256 = re.compile(r"[0-9a-f]{64}")
 CONTENT = re.compile(r"[0-9a-f]{32}")
 
 KINDS = ("value", "reject")
 
 _OF_VECTOR = ("id", "op", "level", "dtype", "reject")
 _KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256", "content")
-_LATER = ("excused",)
-"""What not every entry has."""
+_OPTIONAL = ("excused",)
+"""What an entry leaves out where it has none."""
 
 Names = Mapping[str, Sequence[str]]
 
@@ -60,8 +59,8 @@ class Entry:
     """One vector of a suite; ``dtype`` is the case's first type.
 
     ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
-    among them that an allowed reading excuses at level must, told where the operator's strength has
-    parts. Like ``edges`` they are sorted. ``content`` is a digest of what it asks and accepts
+    among them that an allowed reading excuses at level must. Like ``edges`` they are sorted.
+    ``content`` is a digest of what it asks and accepts
     (:func:`conformance.suite.vector_file.content_digest`). ``bytes`` and ``sha256`` are those of
     its file, ``inside`` the container that holds it, None where it is a file of its own. One of
     the shipped suite has no file, and is ``recorded``: evaluated when it is first needed.
@@ -90,7 +89,7 @@ class Entry:
     @property
     def is_large(self) -> bool:
         """Whether it is of the large cases, of which nobody measured what they kill."""
-        return LARGE in self.suites
+        return SuiteName.LARGE in self.suites
 
     @property
     def elements(self) -> int:
@@ -129,8 +128,8 @@ def entry_of(
     )
 
 
-def of_record(op: str, one: Recorded, *, weighed: bool) -> Entry:
-    """The entry of a recorded case; ``weighed`` as for :attr:`Cases.excused`: parts are known."""
+def of_record(op: str, one: Recorded) -> Entry:
+    """The entry of a recorded case."""
     return Entry(
         id=one.case.id,
         op=op,
@@ -143,7 +142,7 @@ def of_record(op: str, one: Recorded, *, weighed: bool) -> Entry:
         bytes=0,
         sha256="",
         content=one.digest,
-        excused=one.excused if weighed else (),
+        excused=one.excused,
         recorded=one,
     )
 
@@ -160,7 +159,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
         {
             key: value
             for key, value in vars(entry).items()
-            if key not in ("inside", "recorded") and (key not in _LATER or value)
+            if key not in ("inside", "recorded") and (key not in _OPTIONAL or value)
         }
         | {"edges": [edges[entry.op][name] for name in entry.edges]}
         | {"kills": [faults[entry.op][name] for name in entry.kills]}
@@ -172,8 +171,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
 def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     """The entries under ``vectors``, which must add up to what the record states of them.
 
-    ``known`` as in :meth:`Totals.knowing`. They have the names in the file, see :func:`current`.
-    Raises SuiteError for what is not of their form.
+    ``known`` as in :meth:`Totals.knowing`. Raises SuiteError for what is not of their form.
     """
     where = record.where
     edges, faults = names(record, "edges"), names(record, "faults")
@@ -194,26 +192,9 @@ def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     return entries
 
 
-def current(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """The entries by the current names of coverage targets and mutants."""
-    former = renamed.fault_names().keys()
-    if not former and not any(map(renamed.edge_names, {entry.op for entry in entries})):
-        return entries
-
-    def one(entry: Entry) -> Entry:
-        # Most have no former name, and remain as they are.
-        if former.isdisjoint(entry.kills) and renamed.edge_names(entry.op).keys().isdisjoint(
-            entry.edges
-        ):
-            return entry
-        return dataclasses.replace(
-            entry,
-            edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
-            kills=tuple(sorted(renamed.faults(entry.kills))),
-            excused=tuple(sorted(renamed.faults(entry.excused))),
-        )
-
-    return tuple(map(one, entries))
+def matches_id(text: str, vector_id: str) -> bool:
+    """Whether a text names a vector: its id begins with it or ends in it, the digest."""
+    return bool(text) and (vector_id.startswith(text) or vector_id.endswith(f"-{text}"))
 
 
 def names(record: JsonObject, key: str) -> Names:
@@ -242,7 +223,7 @@ def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _LATER)
+    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _OPTIONAL)
     vector_id = matching(PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")

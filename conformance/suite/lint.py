@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
+from conformance.json_schema import load_schema
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.suite import manifest as manifests
-from conformance.suite import schema, strict_json
+from conformance.suite import strict_json
 from conformance.suite.store import Suite
-
-Array = NDArray[Any]
 
 
 def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[str, ...]:
@@ -32,8 +31,8 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
     where = manifests.FILE_NAME
     problems: list[str] = []
     if not suite.is_shipped:  # that has no manifest of files
-        found_by_schema = schema.problems("manifest", _as_read(suite.manifest))
-        problems = [f"{where}: {problem}" for problem in found_by_schema]
+        schema = load_schema("suite/schemas/manifest.json")
+        problems = [f"{where}: {text}" for text in schema.problems(_as_read(suite.manifest))]
     unfit = list(_specification_problems(suite))
     problems += unfit
     asked: dict[str, str] = {}

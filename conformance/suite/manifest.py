@@ -9,33 +9,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import remote, renamed
+from conformance import TOOL, remote
+from conformance.choices import SuiteName
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
-from conformance.suite.containers import TOOL, Packed
+from conformance.suite.containers import Packed
 from conformance.suite.entries import Container, Entry
 from conformance.suite.lazily import Lazily
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.recordings import Recordings
 from conformance.suite.strength import Strength
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
 PACKED = containers.FORMAT
 
-COMPLEMENT = "complement"
-"""The vectors of a suite that it lacked, and that were added for some backend."""
 
 _KEYS = (
-    *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
-    *("uncovered", "withdrawn"),
+    *("format", "name", "tool", "seed", "versions", "specifications", "counts", "edges", "faults"),
+    *("strength", "uncovered", "withdrawn"),
 )
 _FOLDER = ("vectors",)
 _PACKED = ("suites", "digest", "index", "containers")
-_LATER = ("specifications",)
-"""What older suites do not have."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Manifest:
 
     ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
     stays, and nothing asks it any more. ``versions`` are those of what made the files,
-    ``specifications`` what the vectors of each operator were made from; older suites have none.
+    ``specifications`` what the vectors of each operator were made from.
     """
 
     name: str
@@ -183,10 +180,10 @@ class Manifest:
     def digests(self) -> tuple[str, ...]:
         """The digest; of a suite that was completed, that of the suite before and that of what was
         added."""
-        if COMPLEMENT not in self.suites:
+        if SuiteName.COMPLEMENT not in self.suites:
             return (self.digest,)
-        before = self._only(lambda entry: COMPLEMENT not in entry.suites)
-        return before.digest, self.subset(COMPLEMENT).digest
+        before = self._only(lambda entry: SuiteName.COMPLEMENT not in entry.suites)
+        return before.digest, self.subset(SuiteName.COMPLEMENT).digest
 
     def subset(self, name: str) -> Manifest:
         """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
@@ -200,14 +197,13 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""
-        origins = {op: one.to_json() for op, one in self.specifications.items()}
         return {
             "format": self.format,
             "name": self.name,
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            **({"specifications": origins} if origins else {}),
+            "specifications": {op: one.to_json() for op, one in self.specifications.items()},
             **self._complete.to_json(),
             "strength": {
                 op: known.to_json(entries.places(self.faults.get(op, ())))
@@ -259,9 +255,9 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     document = strict_json.loads(data, where)
     is_packed = isinstance(document, dict) and "containers" in document
     strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
-    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
+    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)))
     faults = entries.names(record, "faults")
-    known = {
+    strengths = {
         op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
         for op, data in record.table("strength").items()
     }
@@ -270,25 +266,18 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
         tool=record.text("tool"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
-        # Of former names, which are parsed by their places in the file's own tables.
-        strength={
-            op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
-            for op, one in known.items()
-        }
-        if renamed.fault_names()
-        else known,
+        strength=strengths,
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
         listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
-        else entries.current(entries.parse(record, _unnoticed(known))),
-        specifications=_origins(record) if record.has("specifications") else {},
+        else entries.parse(record, _unnoticed(strengths)),
+        specifications=_origins(record),
     )
     if not is_packed:
         _check_withdrawn(record, manifest)
-    if record.has("specifications"):
-        for op in (op for op in manifest.ops if op not in manifest.specifications):
-            record.refuse(f"does not say what specification the vectors of {op} were made from")
+    for op in (op for op in manifest.ops if op not in manifest.specifications):
+        record.refuse(f"does not say what specification the vectors of {op} were made from")
     return manifest
 
 
@@ -304,8 +293,8 @@ def _packed(record: JsonObject, root: Path) -> Packed:
     found = Packed(
         root=root,
         containers=containers.parse_list(record),
-        totals=totals.parse(record, suites).current(),
-        digest=entries.matching(entries.SHA256, record, "digest"),
+        totals=totals.parse(record, suites),
+        digest=entries.matching(SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
     if Listing(found).counted() != found.totals.counts_json:

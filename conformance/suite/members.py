@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, name_of
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import SuiteError
-from conformance.model import OPEN_BIT, Answer
+from conformance.model import ALL_OPEN, Answer
 from conformance.suite.archive import DAMAGED
 from conformance.suite.npy import read_npy, write_npy
 from conformance.suite.strict_json import JsonObject
-
-Array = NDArray[Any]
 
 CASE = "case.json"
 """The member that says what the others are."""
@@ -31,7 +29,6 @@ _FLOAT_OPTIONAL = {"lo_native", "hi_native", "open"}
 _INTEGER_ROLES = {"expected"}
 _INTEGER_OPTIONAL = {"choices", "open"}
 _MASK = DTYPES["u8"]
-_ALL_OPEN = sum(OPEN_BIT.values())
 
 
 class Writer:
@@ -178,7 +175,7 @@ class Reader:
 
     def _mask(self, name: object, shape: object, record: JsonObject) -> NDArray[np.uint8]:
         mask = self.array(name, _MASK, shape, record)
-        if mask.size and mask.max() > _ALL_OPEN:
+        if mask.size and mask.max() > ALL_OPEN:
             record.refuse(f"{name} has bits that stand for no precision")
         return mask
 

@@ -9,17 +9,13 @@ from __future__ import annotations
 import io
 import math
 import re
-from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy_format
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED
-
-Array = NDArray[Any]
 
 MAX_HEADER = 1024
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -11,11 +10,10 @@ from conformance.spec import mutants, yaml_writer
 from conformance.spec.catalogue import Mutant
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 
 FOLDER = "specifications"
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHIPPED, _CARRIED = ("digest",), ("specification", "faults")
 
 
@@ -62,7 +60,7 @@ def parse(data: object, where: str) -> Origin:
     keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
     record = JsonObject(data, where, keys)
     for key in keys:
-        if not _SHA256.fullmatch(record.text(key)):
+        if not SHA256.fullmatch(record.text(key)):
             record.refuse(f"{key!r} is {record.text(key)[:80]!r}, which is no SHA-256")
     return Origin(**{key: record.text(key) for key in keys})
 

@@ -62,15 +62,6 @@ class Survivors:
         never = self.inert | self.stated.keys()
         return never | self.excused if level == "must" else never
 
-    def renamed(self, names: Mapping[str, str]) -> Survivors:
-        """The same with the mutants by the names that they have now, by those that they had."""
-
-        def now(some: frozenset[str]) -> frozenset[str]:
-            return frozenset(names.get(one, one) for one in some)
-
-        stated = {names.get(one, one): why for one, why in self.stated.items()}
-        return Survivors(now(self.inert), stated, now(self.excused), now(self.undetermined))
-
 
 @dataclass(frozen=True)
 class Parts:
@@ -103,11 +94,6 @@ class Parts:
             if {" ".join(one.split()) for one in of_profile} == set(predicates):
                 return name
         return ""
-
-    def renamed(self, names: Mapping[str, str]) -> Parts:
-        """The same with the mutants by the names that they have now, by those that they had."""
-        survivors = {part: one.renamed(names) for part, one in self.survivors.items()}
-        return Parts(survivors, self.profiles)
 
     def to_json(self, places: Mapping[str, int]) -> dict[str, Any]:
         """As JSON data; ``places`` are those of the mutants in the table of the file."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.data import directory
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
@@ -21,7 +21,6 @@ from conformance.suite.strength import Infeasible, grouped, infeasible_of
 from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 
 
 @dataclass(frozen=True)

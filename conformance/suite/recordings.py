@@ -88,5 +88,4 @@ def _read(file: Path, _modified: int, _size: int) -> tuple[Cases, tuple[Entry, .
     """What a file holds, and its entries; by what the file was then, so that one that changes is
     read again."""
     read = cases.read(file)
-    weighed = bool(read.parts)
-    return read, tuple(of_record(read.op, recorded, weighed=weighed) for recorded in read.recorded)
+    return read, tuple(of_record(read.op, recorded) for recorded in read.recorded)

@@ -30,15 +30,14 @@ Read = TypeVar("Read")
 class Specifications(Mapping[str, OpSpec]):
     """The specifications of a suite's operators, each read when it is asked for.
 
-    ``origins`` is empty for a suite that does not say what it was made from: it has those that are
-    shipped under the names of its operators, and none of others. Asking raises SuiteError for a
-    file that is damaged, and for a shipped specification that has changed since.
+    Reading one raises SuiteError for a file that is damaged, and for a shipped specification that
+    has changed since.
     """
 
     def __init__(self, folder: Path, origins: Mapping[str, Origin], ops: Iterable[str]) -> None:
         self._folder = folder
         self._origins = origins
-        self._ops = tuple(op for op in ops if op in (origins or shipped_specs()))
+        self._ops = tuple(ops)
         self._read: dict[str, OpSpec] = {}
 
     def __getitem__(self, op: str) -> OpSpec:
@@ -58,7 +57,7 @@ class Specifications(Mapping[str, OpSpec]):
         return len(self._ops)
 
     def faults(self, op: str) -> tuple[Mutant, ...]:
-        """The mutants of an operator; none of one whose specification is not known."""
+        """The mutants of an operator; none of one that the suite does not have."""
         spec = self.get(op)
         if spec is None:
             return ()
@@ -75,8 +74,7 @@ class Specifications(Mapping[str, OpSpec]):
         """
         if spec.op not in self._ops:
             return False
-        origin = self._origins.get(spec.op, Origin())
-        return spec_digest(spec) == (origin.digest or spec_digest(self[spec.op]))
+        return spec_digest(spec) == (self._origins[spec.op].digest or spec_digest(self[spec.op]))
 
     def misfit(self, case: Case) -> str:
         """How a case is no question about the specification that the suite carries of its operator;
@@ -120,8 +118,7 @@ class Specifications(Mapping[str, OpSpec]):
                 raise SuiteError(f"{spec.file}: specifies {spec.op}, not {op}", hint=DAMAGED)
             return spec
         own = shipped_specs().get(op)
-        expected = self._origins[op].digest if self._origins else ""
-        if own is None or expected not in ("", spec_digest(own)):
+        if own is None or spec_digest(own) != self._origins[op].digest:
             raise SuiteError(
                 f"{self._folder}: the vectors of {op} were made from another specification than "
                 "comes with this version",

@@ -26,13 +26,12 @@ from conformance.suite import evaluation, shipped_suite
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
 from conformance.suite.containers import opened
-from conformance.suite.entries import Entry, entry_of
+from conformance.suite.entries import Entry, entry_of, matches_id
 from conformance.suite.files import bounded, check_sha256
 from conformance.suite.manifest import Manifest
 from conformance.suite.recordings import Recordings
 from conformance.suite.specifications import Specifications
 from conformance.suite.vector_file import content_digest, content_of, decode
-from conformance.suite.vector_ids import means
 
 MAX_FILE = 64 * 2**20  # bytes
 
@@ -112,12 +111,11 @@ class Suite:
     def find(self, text: str) -> Vector:
         """The one vector whose id is, begins with, or ends in the digest ``text``.
 
-        An id that the vector had before will do.
         Raises UsageError if there is none, or several.
         """
         if not text or text in self.manifest.withdrawn or self._entry(text) is not None:
             return self.get(text)
-        found = [entry.id for entry in self._naming(text) if means(text, entry.id)]
+        found = [entry.id for entry in self._naming(text) if matches_id(text, entry.id)]
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",
@@ -153,6 +151,12 @@ class Suite:
         # The same texts as in the manifest, not copies of them: results are kept for a whole run.
         same = {edge: edge for edge in entry.edges}
         return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
+
+    def rank_of(self, entry: Entry) -> int:
+        """The rank of the data of a listed vector."""
+        recorded = entry.recorded
+        case = self.read(entry, answers=False).case if recorded is None else recorded.case
+        return self.specs[entry.op].rank_of(case)
 
     def outline(self, entry: Entry) -> Vector | None:
         """What is known of a recorded case before it is evaluated: a vector whose inputs have their

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance import renamed
-from conformance.renamed import fault_names
 from conformance.suite import parts as parts_of
 from conformance.suite.parts import Parts
 from conformance.suite.strict_json import JsonObject
@@ -19,9 +17,8 @@ type and an edge: the edge in data of that type."""
 Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case covers."""
 
-_KEYS = ("infeasible", "equivalent", "indistinguishable")
-_LATER = ("parts", "strata")
-"""What suites did not always have."""
+_KEYS = ("infeasible", "equivalent", "indistinguishable", "parts")
+_OPTIONAL = ("strata",)
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Strength:
             "infeasible": grouped(self.infeasible),
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
-            **({"parts": self.parts.to_json(places)} if self.parts else {}),
+            "parts": self.parts.to_json(places),
             **({"strata": self.strata} if self.strata else {}),
         }
 
@@ -70,7 +67,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
 
     Raises SuiteError for what is not of its form.
     """
-    record = JsonObject(data, where, _KEYS, _LATER)
+    record = JsonObject(data, where, _KEYS, _OPTIONAL)
     groups = []
     for group in record.items("indistinguishable"):
         groups.append(JsonObject({"group": group}, where, ("group",)).texts("group"))
@@ -78,14 +75,9 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
             record.refuse("a group of indistinguishable mutants has fewer than two")
     return Strength(
         infeasible=infeasible_of(record),
-        equivalent={
-            fault_names().get(fault, fault): why
-            for fault, why in record.texts_by_name("equivalent").items()
-        },
-        indistinguishable=tuple(map(renamed.faults, groups)),
-        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants)
-        if record.has("parts")
-        else Parts(),
+        equivalent=record.texts_by_name("equivalent"),
+        indistinguishable=tuple(groups),
+        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants),
         strata=record.text("strata") if record.has("strata") else "",
     )
 

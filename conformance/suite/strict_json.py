@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -12,6 +13,9 @@ from typing import Any, NoReturn
 from conformance import remote
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED, unreadable
+
+SHA256 = re.compile(r"[0-9a-f]{64}")
+"""A SHA-256 as text."""
 
 MAX_DEPTH = 16
 MAX_BYTES = 64 * 2**20

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from conformance import renamed
 from conformance.suite.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -101,15 +100,6 @@ class Totals:
         """As JSON data, without the suites."""
         return {"counts": self.counts_json, "edges": self.edges, "faults": self.faults}
 
-    def current(self) -> Totals:
-        """The same by the current names of coverage targets and mutants."""
-        return Totals(
-            self.counts,
-            {op: _renamed(of, renamed.edge_names(op)) for op, of in self.edges.items()},
-            {op: _renamed(of, renamed.fault_names()) for op, of in self.faults.items()},
-            self.suites,
-        )
-
 
 def digest_of(entries: Iterable[Entry]) -> str:
     """SHA-256 over a line ``<digest>  <op>`` of each operator, sorted; the digest of an operator is
@@ -174,10 +164,3 @@ def check_part(record: JsonObject, key: str, op: str) -> None:
     """Refuses a name of an operator that can be no part of a path."""
     if not PATH_PART.fullmatch(op):
         record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")
-
-
-def _renamed(table: Mapping[str, int], now: Mapping[str, str]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for name, count in table.items():
-        found[now.get(name, name)] += count
-    return dict(sorted(found.items()))

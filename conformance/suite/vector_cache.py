@@ -17,6 +17,8 @@ from pathlib import Path
 
 import platformdirs
 
+from conformance import DISTRIBUTION
+
 VARIABLE = "CONFORMANCE_CACHE"
 """The environment variable that names another folder."""
 
@@ -114,4 +116,4 @@ def folder() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
-    return Path(platformdirs.user_cache_dir("opconform", appauthor=False)) / "vectors"
+    return Path(platformdirs.user_cache_dir(DISTRIBUTION, appauthor=False)) / "vectors"

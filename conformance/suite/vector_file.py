@@ -7,25 +7,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from numpy.typing import NDArray
-
-from conformance import __version__
+from conformance import TOOL
+from conformance.choices import LEVELS
+from conformance.dtypes import Array
 from conformance.errors import SuiteError
-from conformance.model import LEVELS, Case, Vector
-from conformance.spec.former import respelled
-from conformance.spec.loader import find_spec, shipped_operators
-from conformance.suite import members, schema, strict_json
+from conformance.json_schema import load_schema
+from conformance.model import Case, Vector
+from conformance.suite import members, strict_json
 from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
 from conformance.suite.members import CASE
 from conformance.suite.strict_json import JsonObject
 
-Array = NDArray[Any]
-
 FORMAT = 1
-READER = f"opconform {__version__}"
 MAX_UNPACKED = 64 * 2**20  # bytes
 MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
@@ -109,10 +104,9 @@ def content_of(data: bytes, source: str) -> Archive:
 def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = True) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
-    A file of before keeps its id, and its attributes are spelled as the document spells them.
     ``strict`` also applies the published JSON Schema. Without ``answers`` they and those of
-    readings are left out, and not read. Raises SuiteError, naming ``source`` and the
-    member, for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
+    readings are left out, and not read. Raises SuiteError, naming ``source`` and the member, for
+    anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
     content = content_of(data, source)
     if next(iter(content), None) != CASE:
@@ -122,9 +116,12 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(text, where)
-    strict_json.check_format(document, where, FORMAT, READER)
+    strict_json.check_format(document, where, FORMAT, TOOL)
     if strict:
-        schema.check("case", document, where)
+        problems = load_schema("suite/schemas/case.json").problems(document)
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise SuiteError(f"{where}: {problems[0]}{more}", hint=DAMAGED)
     record = JsonObject(document, where, _CASE_KEYS)
     reader = members.Reader(content, source)
     case = case_of(record, record.text("op"))
@@ -134,7 +131,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
     vector = Vector(
         id=case.id,
-        case=_as_documented(case),
+        case=case,
         level=record.text("level"),
         edges=record.texts("edges"),
         description=record.text("description"),
@@ -158,11 +155,6 @@ def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vec
     _check_answers(record, vector)
     reader.check_all_used()
     return vector
-
-
-def _as_documented(case: Case) -> Case:
-    """The case as its document spells it now; files of before may spell it otherwise."""
-    return respelled(find_spec(case.op), case) if case.op in shipped_operators() else case
 
 
 def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Array, ...]:

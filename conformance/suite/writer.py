@@ -15,12 +15,14 @@ from pathlib import Path
 from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.replacement import resolved
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import shipped_specs
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import pack
 from conformance.suite.containers import INDEX
 from conformance.suite.entries import Entry, entry_of
 from conformance.suite.manifest import Manifest, Uncovered
-from conformance.suite.origin import Basis
+from conformance.suite.origin import Basis, Origin
 from conformance.suite.store import Suite, open_suite, set_aside
 from conformance.suite.strength import Strength
 from conformance.suite.vector_file import content_digest, decode, members_of
@@ -99,9 +101,10 @@ def write_suite(
     in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
     a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
     must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can show, by
-    operator, ``bases`` what the vectors of each operator were made from. ``versions`` are recorded,
-    and that of zlib, on which the files' bytes depend. The files of the suite ``beside`` are taken
-    over as they are, and come first. Two writers must not share one ``out``.
+    operator, ``bases`` what the vectors of each operator were made from (the shipped specification,
+    if left out). ``versions`` are recorded, and that of zlib, on which the files' bytes depend. The
+    files of the suite ``beside`` are taken over as they are, and come first. Two writers must not
+    share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
@@ -118,13 +121,21 @@ def write_suite(
             strength=dict(strength or {}),
             uncovered=tuple(uncovered),
             withdrawn=dict(withdrawn or {}),
-            specifications={basis.op: basis.origin for basis in bases},
+            specifications=_origins(entries, bases),
         )
         content = manifests.dump(manifest)
         manifests.parse(content, manifests.FILE_NAME)
         with disk(out):
             write(new / manifests.FILE_NAME, content)
     return open_suite(out)
+
+
+def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Origin]:
+    """What the vectors of each operator were made from; if it is not given, what is shipped."""
+    given = {basis.op: basis.origin for basis in bases}
+    others = {entry.op for entry in entries if entry.op not in given}
+    specs = {op: spec for op, spec in shipped_specs().items() if op in others} if others else {}
+    return given | {op: Origin(digest=spec_digest(spec)) for op, spec in specs.items()}
 
 
 @contextlib.contextmanager

@@ -2,8 +2,8 @@
 
 By the kills that are recorded. Of the operators in the shipped suite as many of these are worked
 out anew as a verdict rests on: of each part, mutant and level one. So this finds what the command
-``conformance audit --parts`` finds, which works out every kill of every vector, in a third of the
-time.
+``conformance suite audit --parts`` finds, which works out every kill of every vector, in a third of
+the time.
 """
 
 from __future__ import annotations
@@ -111,6 +111,6 @@ def _needed(op: str, graded: list[Recorded]) -> Iterator[tuple[str, set[str]]]:
 
 @pytest.mark.parametrize("op", tiers.first(shipped_operators()))
 def test_drawn_cases_do_not_refute_what_is_stated(op: str) -> None:
-    spec = find_spec(op)  # `conformance audit --draw N` draws more
+    spec = find_spec(op)  # `conformance suite audit --draw N` draws more
     found = refuted(spec, mutants_of(spec), 80, processes=1, progress=lambda *_: None)
     assert list(found) == []

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.backends.discovery import available, load
 from conformance.errors import BackendError
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 
 BACKEND = """
     class {name}:
@@ -119,7 +119,7 @@ def test_a_missing_framework_names_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, framework, None)
     error = refused(name)
     assert error.message == f"{name}: no module named '{framework}'"
-    assert error.hint == f'pip install "opconform[{framework}]"'
+    assert error.hint == f"pip install 'opconform[{framework}]'"
 
 
 def test_a_missing_framework_in_a_users_file_names_file_and_line(
@@ -129,7 +129,7 @@ def test_a_missing_framework_in_a_users_file_names_file_and_line(
     path = write("x = 1\nimport torch\n")
     error = refused(str(path))
     assert error.message == f"{path}: {path}:2: no module named 'torch'"
-    assert error.hint == 'pip install "opconform[torch]"'
+    assert error.hint == "pip install 'opconform[torch]'"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import tiers
 import conformance
 from conformance.backends import framework
 from conformance.backends.marking import MAX_CAUSES
+from conformance.failure_kind import Severity
 from conformance.grade.outcome import Ending
-from conformance.log.causes import Severity, causes
+from conformance.log.causes import causes
 from conformance.model import Case, Status, Vector
 from conformance.run.inline import execute
 

@@ -249,7 +249,7 @@ def test_a_matrix_has_a_label_for_each():
 
 
 def test_options_need_a_backend():
-    shown = invoked("coverage", "--option", "device=cpu")
+    shown = invoked("suite", "coverage", "--option", "device=cpu")
     assert shown.exit_code == 2
     assert "--option needs --backend" in shown.output
 

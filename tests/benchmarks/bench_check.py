@@ -50,7 +50,7 @@ from types import SimpleNamespace
 import conformance
 from conformance.run.engine import Options, run
 from conformance.run.environment import peak_memory
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 
 core = conformance.load_suite()
 some = [entry for entry in core.manifest.vectors if entry.op == "AdaptiveAvgPool-8"][:100]

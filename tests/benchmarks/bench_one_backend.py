@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import conformance
-from conformance.suite.manifest import COMPLEMENT
+from conformance.choices import SuiteName
 from conformance.suite.store import Suite, open_suite
 
 HERE = Path(__file__).parent / "one_backend" / "backends.py"
@@ -54,7 +54,7 @@ def main() -> None:
                 out = Path(folder) / how.split()[-1].strip("`-")
                 seconds = command(*words, "-j", "2", "--out", str(out))
                 suite = open_suite(out if out.exists() else None)
-                new = [e for e in suite.manifest.vectors if COMPLEMENT in e.suites]
+                new = [e for e in suite.manifest.vectors if SuiteName.COMPLEMENT in e.suites]
                 new = new or ([*suite.manifest.vectors] if "for" in how else [])
                 size = sum(entry.bytes for entry in new) / 1000
                 count, strength = graded(backend, op, suite)

@@ -6,7 +6,7 @@ import os
 import sys
 
 from conformance.backends.numpy import NumPy
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
 
@@ -15,15 +15,15 @@ READ = 1 << 20
 
 def main() -> None:
     """Answer requests until there are no more."""
-    backend, inbox = NumPy(), wire.Inbox()
-    send(messages.introduction(identity_of(backend)))
+    backend, inbox = NumPy(), framing.Inbox()
+    send(messages.encode_hello(identity_of(backend)))
     while data := os.read(0, READ):
         inbox.feed(data)
         while message := inbox.take(sys.maxsize):
             header, payload = message
-            inputs = messages.asked(header, payload)
+            inputs = messages.decode_request(header, payload)
             outcome = call(backend, header["op"], inputs, header["attributes"])
-            send(messages.answer(header["number"], outcome, header["limit"]))
+            send(messages.encode_response(header["number"], outcome, header["limit"]))
 
 
 def send(message: bytes) -> None:

@@ -25,7 +25,7 @@ from conformance.challenge.verifying import Means, Step, StepOutcome, verify
 from conformance.log.reader import read as read_log
 from conformance.model import Case
 from conformance.run.executor import Executor
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 from conformance.spec import loader
 from conformance.suite.store import open_suite
 

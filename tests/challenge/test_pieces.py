@@ -13,8 +13,8 @@ from conformance.backends.discovery import load
 from conformance.backends.pieces import Before, Piece, bound, digest, of_program, of_python
 from conformance.run import messages
 from conformance.run.executor import Identity
-from conformance.run.isolation import Isolation
-from conformance.run.wire import Malformed
+from conformance.run.executor_options import Isolation
+from conformance.run.framing import Malformed
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,10 +144,10 @@ class TestADigest:
     )
     def test_of_a_worker_that_talks_nonsense(self, told: object) -> None:
         identity = Identity("a", "1", pieces=(Piece("file", "a", "0" * 64),))
-        sent = messages.introduction(identity)
+        sent = messages.encode_hello(identity)
         assert b'"pieces":[["file","a"' in sent
         hello = {"protocol": 1, "byte_order": "little", "name": "a", "version": "1"}
-        good = messages.introduced({"hello": {**hello, "pieces": [["file", "a", "0" * 64]]}})
+        good = messages.decode_hello({"hello": {**hello, "pieces": [["file", "a", "0" * 64]]}})
         assert good.pieces == identity.pieces
         with pytest.raises(Malformed, match="pieces"):
-            messages.introduced({"hello": {**hello, "pieces": told}})
+            messages.decode_hello({"hello": {**hello, "pieces": told}})

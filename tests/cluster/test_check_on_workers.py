@@ -105,6 +105,17 @@ def test_the_log_is_that_of_a_check_here(
     assert not (tmp_path / "there" / clustered.PIECES).exists()
 
 
+def test_element_types_and_ranks_reach_the_workers(
+    here: Here, small_suite: Suite, backend: str, tmp_path: Path
+) -> None:
+    part = ("--dtypes", "f32,f64", "--ranks", "3")
+    command(*words(small_suite, backend, tmp_path / "here"), *part)
+    command(*words(small_suite, backend, tmp_path / "there"), *part, "--cluster", "local:2")
+    logs = [tmp_path / name / "run.jsonl" for name in ("here", "there")]
+    assert told(logs[0]) == told(logs[1])
+    assert read(logs[1]).header["options"]["ranks"] == [3]
+
+
 def test_an_interrupted_check_resumes(
     here: Here, small_suite: Suite, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,9 +169,15 @@ def test_a_matrix_is_that_of_processes_here(
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--cluster", "local:2", "--shard", "1/2"], "--cluster makes shards of its own"),
-        (["--cluster", "local:2", "--executor", "inline"], "--cluster makes shards of its own"),
-        (["--cluster", "local:2", "-j", "3"], "--cluster has no -j"),
+        (
+            ["--cluster", "local:2", "--shard", "1/2"],
+            "combined with --shard or --executor",
+        ),
+        (
+            ["--cluster", "local:2", "--executor", "inline"],
+            "combined with --shard or --executor",
+        ),
+        (["--cluster", "local:2", "-j", "3"], "cannot be combined with -j"),
         (["--cluster", "local:2", "--resume"], "--resume needs --report"),
     ],
 )

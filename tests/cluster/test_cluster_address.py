@@ -61,10 +61,13 @@ def test_other_versions_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["audit", "--cluster", "tcp://10.1.2.3:8786"], "--insecure allows it"),
-        (["audit", "--cluster", "local:2", "-j", "2"], "--cluster has no -j"),
-        (["audit", "--insecure"], "--insecure needs --cluster"),
-        (["generate", "--cluster", "local:2"], "--cluster is for --drawn N"),
+        (["suite", "audit", "--cluster", "tcp://10.1.2.3:8786"], "--insecure allows it"),
+        (
+            ["suite", "audit", "--cluster", "local:2", "-j", "2"],
+            "cannot be combined with -j",
+        ),
+        (["suite", "audit", "--insecure"], "--insecure needs --cluster"),
+        (["generate", "--cluster", "local:2"], "--cluster needs --drawn"),
     ],
 )
 def test_what_excludes_each_other(words: list[str], told: str) -> None:
@@ -75,6 +78,8 @@ def test_what_excludes_each_other(words: list[str], told: str) -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    result = CliRunner().invoke(main, ["audit", "--suite", "smoke", "--cluster", "local:2"])
+    result = CliRunner().invoke(
+        main, ["suite", "audit", "--suite", "smoke", "--cluster", "local:2"]
+    )
     assert result.exit_code == 2
     assert "pip install 'opconform[dask]'" in result.output

@@ -1,4 +1,4 @@
-"""``conformance docs``: whole runs, on shipped operators and on one of a user's own."""
+"""``conformance spec docs``: whole runs, on shipped operators and on one of a user's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE = ROOT / "reports" / "sample" / "torch" / "run.jsonl.gz"
 
 
 def docs(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["docs", *map(str, arguments)])
+    return CliRunner().invoke(main, ["spec", "docs", *map(str, arguments)])
 
 
 @pytest.mark.exhaustive

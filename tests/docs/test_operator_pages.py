@@ -182,7 +182,7 @@ def test_without_runs_and_vectors_a_page_says_what_is_missing(small_suite: Suite
     page = operator_page(account(load_spec_text(EXAMPLE), small_suite))
     check_structure(page)
     text = Page(page).text
-    assert "Give run logs to conformance docs to add what backends do." in text
+    assert "Give run logs to conformance spec docs to add what backends do." in text
     assert "conformance show" not in text
     assert "<svg" not in page
     assert "divisor-missing" in text

@@ -147,7 +147,7 @@ class TestRoundTrip:
             if array.dtype == np.float32:
                 np.save(path, array[..., :-1])
         shown = invoked(
-            "grade", folder, "--op", OPS[0], "--suite", "smoke", "--report", tmp_path / "r"
+            "check-outputs", folder, "--op", OPS[0], "--suite", "smoke", "--report", tmp_path / "r"
         )
         assert shown.exit_code == 1
         assert "wrong shape" in shown.output
@@ -183,7 +183,7 @@ def test_raw_files_are_read_by_a_program_in_c(tmp_path):
     words = ["export", "--format", "raw", "--op", "AvgPool-1", "--capabilities", file, "--out", out]
     assert invoked(*words).exit_code == 0
     subprocess.run([program, out], check=True)
-    shown = invoked("grade", out, "--op", "AvgPool-1")
+    shown = invoked("check-outputs", out, "--op", "AvgPool-1")
     assert shown.exit_code == 0, shown.output
     assert "strength 100 %" in shown.output
     assert "avgpool.c 1.0" in shown.output
@@ -459,7 +459,7 @@ class TestWhatComesBack:
         assert wrong.message.startswith(("result: dtype f64", "result: shape (524288,)"))
 
     def test_another_selection_than_was_exported_is_an_error(self, folder):
-        shown = invoked("grade", folder, "--suite", "smoke", "--op", OPS[1])
+        shown = invoked("check-outputs", folder, "--suite", "smoke", "--op", OPS[1])
         assert shown.exit_code == 2
         assert "is not in the export" in shown.stderr
 

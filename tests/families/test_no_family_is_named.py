@@ -25,8 +25,8 @@ OTHERWISE = {
     "metavar": "N",  # a number, in a help text
     "order": "C",  # of the elements of an array
 }
-OF_LOGS = {("log/events.py", "size"), ("report/picture_window.py", "taps")}
-"""Keys of logs: how many elements a vector has, and what a picture shows."""
+OF_LOGS = {("log/events.py", "size")}
+"""A key of logs: how many elements a vector has."""
 
 RANK = re.compile(r"rank|ndim|shape|axes|^index$")
 TWO = {2}

@@ -64,10 +64,10 @@ def test_what_its_layout_does_not_have_is_refused(specification: Path) -> None:
 
 def test_its_vectors_are_sound_and_strong(suite: Path) -> None:
     assert ": ok, " in told("suite", "lint", suite)
-    audited = told("audit", "--suite", suite, "--parts")
+    audited = told("suite", "audit", "--suite", suite, "--parts")
     assert f"{OP}: 5 of 5 (100.0%) mutants killed at level should" in audited
     assert re.search(r"i64 3D +100.0 %", audited)
-    covered = told("coverage", "--suite", suite)
+    covered = told("suite", "coverage", "--suite", suite)
     # Nothing is known to the solver but shapes and attributes, which is enough to prove some.
     assert re.search(rf"{OP} +3 +\d+ +6 of +6 +13 of +13 +2\n", covered)
 
@@ -107,7 +107,7 @@ def test_audit_counts_the_mutants_that_generate_counts(specification: Path, tmp_
     said = told("generate", "--op", specification, "--seed", 3, "--out", out)
     assert "100 % of mutants killed" in said
     assert "of-data-of-two-patterns" in open_suite(out).manifest.strength[OP].parts.nowhere
-    audited = told("audit", "--suite", out)
+    audited = told("suite", "audit", "--suite", out)
     assert f"{OP}: 5 of 5 (100.0%) mutants killed at level should" in audited
 
 
@@ -172,7 +172,7 @@ def test_a_probe_says_that_it_asks_other_operators(specification: Path, tmp_path
 
 
 def test_it_has_a_page(suite: Path, specification: Path, tmp_path: Path) -> None:
-    told("docs", "--op", specification, "--suite", suite, "--out", tmp_path)
+    told("spec", "docs", "--op", specification, "--suite", suite, "--out", tmp_path)
     page = (tmp_path / f"{OP}.html").read_text("utf-8")
     assert "the value of each element" in page
     assert "<code>[I, J, K]</code>" in page

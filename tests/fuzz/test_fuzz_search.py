@@ -28,7 +28,7 @@ from conformance.generate.pool import draw_fast
 from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import DTYPES
-from conformance.model import OPEN_BIT, Answer, Case, Vector
-
-ALL_OPEN = sum(OPEN_BIT.values())
+from conformance.model import Answer, Case, Vector
 
 
 def values(dtype: str, numbers: Sequence[float]) -> Any:

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import ALL_OPEN, answer, indices, steps, values
+from made import answer, indices, steps, values
 
+from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES
 from conformance.grade.compare import compare, structure, witness
-from conformance.model import OPEN_BIT, PRECISIONS
+from conformance.model import ALL_OPEN, OPEN_BIT
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 NAN, INF = float("nan"), float("inf")

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made import ALL_OPEN, answer, indices, steps, values, vector
+from made import answer, indices, steps, values, vector
 
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Status
+from conformance.model import ADOPTED, ALL_OPEN, FOLLOWED, NEITHER, OPEN_BIT, Status
 from conformance.spec.loader import shipped_specs
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES
-from conformance.grade.compare import PARTS, compare, parts
-from conformance.model import Answer
+from conformance.grade.compare import compare, parts
+from conformance.model import INTERVAL_BINS, Answer
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 
@@ -42,7 +42,7 @@ def test_parts_of_one_element(dtype: str, place: float, down: int, up: int, off:
     room = up if off > 0 else down
     expected = 0 if off == 0 else 5 if abs(off) > room else math.ceil(4 * abs(off) / room)
     found = parts(answer, got, "standard")
-    assert found.tolist() == [int(part == expected) for part in range(len(PARTS))]
+    assert found.tolist() == [int(part == expected) for part in range(len(INTERVAL_BINS))]
     assert (found[-1] == 1) == (compare(answer, got, "standard").count == 1)
 
 

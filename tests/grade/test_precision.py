@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.choices import PRECISIONS
+from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
-from conformance.grade.precision import FLOATS, parse_precision, spell
-from conformance.model import PRECISIONS
+from conformance.grade.precision import parse_precision, spell
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

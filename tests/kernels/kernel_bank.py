@@ -22,8 +22,8 @@ from conformance.kernels import KernelRun, grade_kernel
 from conformance.kernels.isolation import Box, KernelIsolation, spec_of
 from conformance.model import FAILED, Result
 from conformance.run.executor import Executor
-from conformance.run.isolation import Isolation
-from conformance.run.repeated import Repeated
+from conformance.run.executor_options import Isolation
+from conformance.run.independent_calls import IndependentCalls
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
 
@@ -97,7 +97,7 @@ def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
 
 def public(kernel: Kernel) -> str:
     """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
-    return checked(kernel, lambda _: published(), lambda executor, _: executor)
+    return checked(kernel, lambda _: published(), lambda executor: executor)
 
 
 @cache
@@ -137,8 +137,9 @@ def challenged(
             progress=lambda *_: None,
         )
 
-    def twice(executor: Executor, suite: Suite) -> Executor:
-        return Repeated(executor, suite.specs, "must", parse_precision(kernel.precision))
+    def twice(executor: Executor) -> Executor:
+        executor.independent = IndependentCalls("must", parse_precision(kernel.precision))
+        return executor
 
     return checked(kernel, selected, twice, claims)
 
@@ -150,7 +151,7 @@ class Wrong(Exception):
 def checked(
     kernel: Kernel,
     suite_for: Callable[[Capabilities | None], Suite],
-    asking: Callable[[Executor, Suite], Executor],
+    asking: Callable[[Executor], Executor],
     claims: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Whether a kernel passes or is refused on the suite for what it declares.
@@ -175,7 +176,7 @@ def checked(
             hashing = Hashing(runner.executor_for(spec_of(words)), identity.pieces)
             run = check(
                 suite,
-                asking(hashing, suite),
+                asking(hashing),
                 ops=[kernel.op],
                 precision=kernel.precision,
                 on_event=stop,

@@ -371,7 +371,19 @@ WRONG = RIGHT.replace("return data", "return 2 * data")
 def test_the_vector_of_a_failure_can_be_shown_afterwards(tmp_path):
     file, out = tmp_path / "wrong.py", tmp_path / "out"
     file.write_text(WRONG)
-    words = [file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--rank", 3, "--dtype", "f32"]
+    words = [
+        file,
+        "--op",
+        OP,
+        "--suite",
+        "smoke",
+        "--isolation",
+        0,
+        "--ranks",
+        3,
+        "--dtypes",
+        "f32",
+    ]
     done = invoked(*words, "--report", out)
     assert done.exit_code == 1, done.output
     (told,) = (line for line in done.output.splitlines() if line.startswith("To see a vector: "))
@@ -392,7 +404,7 @@ def test_the_vector_of_a_failure_can_be_shown_afterwards(tmp_path):
 def test_without_a_report_it_says_what_keeps_the_vectors(tmp_path):
     file = tmp_path / "wrong.py"
     file.write_text(WRONG)
-    done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--rank", 3)
+    done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--ranks", 3)
     assert "--report DIR keeps them" in done.output
 
 

@@ -92,6 +92,7 @@ def footer(results: Iterable[Result], head: dict[str, Any], **changes: Any) -> d
             f"{', '.join(OPS)} (must, standard), suite core-1, {graded} of {graded} graded, "
             "sha256 5f0c9b1e"
         ),
+        "strength": {"bar": 95.0, "parts": [measured()] if verdict == "conformant" else []},
         "exit_code": 0 if verdict == "conformant" else 1,
         "readings": readings(results),
         "peak_memory_bytes": 123_456_789,
@@ -386,7 +387,7 @@ def hostile(text: str = HOSTILE) -> Events:
     head["suite"] |= {"name": text, "digest": text}
     head["options"]["ops"] = [text]
     head["started"] = text
-    window = {"input": [[text, 1.5]], "start": [0, -1], "taps": [1, 3], "divisor": 3}
+    window = {"input": [[text, 1.5]], "positions": [[0], [-1, 0, 1]], "divisor": 3}
     detail = {"window": window, "show": text, text: text}
     found = Finding(
         "AvgPool-1", text, text, (text,), (text,), text, text, witness, text, detail=detail
@@ -413,8 +414,7 @@ def write(path: Path, events: Events) -> Path:
 
 _WINDOW = {
     "input": [[float(5 * y + x + 1) for x in range(5)] for y in range(4)],
-    "start": [3, 3],
-    "taps": [3, 3],
+    "positions": [[3, 4, 5], [3, 4, 5]],
     "divisor": 6,
 }
 
@@ -454,5 +454,6 @@ def _finding(title: str, results: list[Result], window: Any = None) -> Finding:
         witness=smallest.witness,
         reproduce=f"conformance check --backend examples/backend.py:Example --level must "
         f"--precision standard --op {smallest.op} --only {smallest.id}",
-        detail={"show": f"conformance show {smallest.id}"} | ({"window": window} if window else {}),
+        detail={"show": f"conformance show {smallest.id} --backend examples/backend.py:Example"}
+        | ({"window": window} if window else {}),
     )

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from conformance.complaint import alike, said
+from conformance.failure_kind import Severity
 from conformance.grade.findings import normalised
-from conformance.log.causes import Severity, causes, slug
+from conformance.log.causes import causes, slug
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
 

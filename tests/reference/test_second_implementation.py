@@ -28,9 +28,9 @@ from hypothesis import strategies as st
 from second import EXACT, NATIVE, STANDARD, Element, Index, Interval, Number, Ordinal
 
 import conformance
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import InvalidCase
-from conformance.model import Answer, Array, Case, Vector
+from conformance.model import Answer, Case, Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.loader import find_spec

@@ -207,12 +207,12 @@ def test_suites_and_exports_are_written_there(memory: str, tmp_path: Path) -> No
     assert nonce is not None
     device = {"name": "board", "version": "1", "nonce": nonce[1]}
     remote.place(f"{memory}/board/device.json").write_text(json.dumps(device))
-    graded = command("grade", f"{memory}/board", *asked)
+    graded = command("check-outputs", f"{memory}/board", *asked)
     assert graded.exit_code == 2
     assert "there is no out0.bin" in graded.output
     for case in {name.partition("/")[0] for name in files(f"{memory}/board") if "/" in name}:
         remote.place(f"{memory}/board/{case}/ending.txt").write_text("unsupported all")
-    graded = command("grade", f"{memory}/board", *asked, "--report", f"{memory}/graded")
+    graded = command("check-outputs", f"{memory}/board", *asked, "--report", f"{memory}/graded")
     assert graded.exit_code == 1, graded.output  # nothing was graded
     assert "board 1" in graded.output
     assert set(files(f"{memory}/graded")) == {"run.jsonl", "index.html"}

@@ -58,8 +58,6 @@ UNMATCHED = {
 }
 WINDOW = {
     "input": [[float(5 * y + x + 1) for x in range(5)] for y in range(4)],
-    "start": [2, 3],
-    "taps": [3, 3],
     "divisor": 9,
     "positions": [[2, 3, 4], [3, 4, 5]],
     "counts": [[True, True, False], [True, True, False]],

@@ -1,33 +1,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 import runs
 import sample_runs
 from hypothesis import given
 
-from conformance.model import Result, Status
 from conformance.report.ci.badge import render
 
 
 def badge(log):
     return json.loads(render(log))
-
-
-def everything_passed():
-    return [
-        replace(event, status=Status.PASS) if isinstance(event, Result) else event
-        for event in sample_runs.passing()[:-1]
-    ]
-
-
-def whole(**options):
-    events = everything_passed()
-    results = [event for event in events if isinstance(event, Result)]
-    head = events[0] | {"options": events[0]["options"] | options}
-    return runs.run([head, *results, sample_runs.footer(results, head)])
 
 
 def test_all_of_it():
@@ -56,12 +40,6 @@ def test_what_is_unknown_is_a_duller_green(parts, message):
     strength = {"bar": 0.0, "parts": list(parts)}  # with another bar the run is inconclusive
     shown = badge(runs.run(sample_runs.weighed(strength=strength)))
     assert (shown["message"], shown["color"]) == (f"conformant, 180 of 200, {message}", "green")
-
-
-def test_a_log_of_the_first_releases():
-    shown = badge(whole())
-    assert (shown["message"], shown["color"]) == ("conformant, 200 of 200", "green")
-    assert badge(whole(only=["f32"]))["color"] == "lightgrey"
 
 
 def test_too_little_evidence_is_yellow():

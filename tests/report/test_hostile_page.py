@@ -32,8 +32,6 @@ MEMBERS = (
         "lo",
         "hi",
         "show",
-        "start",
-        "taps",
     ),
 )
 json = st.recursive(

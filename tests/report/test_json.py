@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 
 import pytest
 import runs
@@ -12,13 +11,13 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from conformance.json_schema import load_schema
 from conformance.log.encoding import decode, encode
 from conformance.log.events import finding_event, result_event
-from conformance.log.schema import schema as log_schema
 from conformance.report.ci.json import render
 
-LOG = Resource.from_contents(log_schema())
-SCHEMA = json.loads(files("conformance.report").joinpath("report.schema.json").read_text("utf-8"))
+LOG = Resource.from_contents(load_schema("log/run-log.schema.json").rules)
+SCHEMA = load_schema("report/report.schema.json").rules
 VALIDATOR = Draft202012Validator(
     SCHEMA, registry=Registry().with_resource("../log/run-log.schema.json", LOG)
 )

@@ -129,7 +129,7 @@ class TestTerminal:
         head = sample_runs.header(sample_runs.by_op(results))
         log = run([head, *results, sample_runs.footer(results, head)])
         lines = matrix.text([Column(log)]).splitlines()
-        assert lines[0] == "example 2.4.1: CONFORMANT"
+        assert lines[0] == "example 2.4.1: CONFORMANT, STRENGTH 99.5 %"
         assert [line.split()[0] for line in lines[1:]] == list(log.tallies)
 
     def test_a_block_a_backend(self, columns):

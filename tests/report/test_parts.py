@@ -14,6 +14,7 @@ from runs import run
 
 from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
+from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.charts import (
@@ -25,7 +26,7 @@ from conformance.report.charts import (
     heat_maps,
     spreads,
 )
-from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
+from conformance.report.elements import MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.page import render
 from conformance.report.view import view
 from conformance.report.wording import short
@@ -216,12 +217,9 @@ class TestElements:
         assert elements([{"ulp": far}])[0].off == "infinitely far"
 
 
-def finding(
-    show, spec="my.py:B", level="must", precision=None, reproduce="conformance check", env=None
-):
+def finding(show, spec="my.py:B", reproduce="conformance check"):
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
-    options = {"level": level, "precision": precision or {"f16": "standard"}, "env": env}
-    return FindingView(plain, "f32", {"backend": {"spec": spec}, "options": options})
+    return FindingView(plain, "f32", {"backend": {"spec": spec}})
 
 
 @pytest.mark.parametrize(
@@ -256,31 +254,19 @@ def test_what_was_not_asked_did_not_crash():
 
 
 class TestRepro:
-    def test_asks_as_the_run_did(self):
-        asked = {"f16": "native", "f32": "standard"}
-        found = finding("conformance show v --suite 'my suite'", "a b.py:B", "should", asked)
-        assert found.repro == (
-            "conformance repro v --backend 'a b.py:B' --suite 'my suite' --level should "
-            "--precision f16=native,f32=standard"
-        )
-        assert finding("conformance show v", precision={"f16": "exact", "f32": "exact"}).repro == (
-            "conformance repro v --backend my.py:B --precision exact"
-        )
-
-    def test_says_no_option_twice(self):
-        more = "v --backend my.py:B --env 'an env' --suite s --level should --precision exact"
-        found = finding(f"conformance show {more}", "my.py:B", "should", {"f16": "exact"}, env="e")
-        assert found.repro == f"conformance repro {more}"
+    def test_has_the_options_of_show(self):
+        more = "v --backend 'a b.py:B' --env 'an env' --suite s --level should --precision exact"
+        assert finding(f"conformance show {more}").repro == f"conformance repro {more}"
 
     @pytest.mark.parametrize(
         "found",
         [
-            finding("conformance show v", spec=""),
-            finding("conformance show v", env="old"),
-            finding("conformance show v", reproduce=""),
-            finding("conformance show other"),
-            finding("rm -rf v"),
-            finding("conformance show 'v"),
+            finding("conformance show v --backend my.py:B", spec=""),
+            finding("conformance show v --backend my.py:B", reproduce=""),
+            finding("conformance show v"),
+            finding("conformance show other --backend my.py:B"),
+            finding("rm -rf v --backend my.py:B"),
+            finding("conformance show 'v --backend my.py:B"),
             finding(["conformance"]),
         ],
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.report.picture import MAX_CELLS, MAX_SLICES, breaks, picture, picture_under, shown
-from conformance.report.picture_window import Axis, parse
+from conformance.report.picture_window import MAX_TAPS, Axis, parse
 
 SIGNS = {
     "tap data": "#",
@@ -53,7 +53,7 @@ def texts(window):
 
 class TestWhatIsDrawn:
     def test_row_in_the_middle(self):
-        window = {"input": [1.5, 2, "nan", -4e30, 5], "start": [1], "taps": [3], "divisor": 3}
+        window = {"input": [1.5, 2, "nan", -4e30, 5], "positions": [[1, 2, 3]], "divisor": 3}
         assert drawn(window) == ([".###."], ["0", "1", "2", "3", "4"])
         assert texts(window) == ["1.5", "2", "nan", "-4e+30", "5"]
         assert picture(window).sentence == (
@@ -62,7 +62,7 @@ class TestWhatIsDrawn:
         )
 
     def test_window_that_overhangs_a_corner(self):
-        window = {"input": grid(3, 3), "start": [-1, 1], "taps": [2, 4]}
+        window = {"input": grid(3, 3), "positions": [[-1, 0], [1, 2, 3, 4]]}
         rows, _ = drawn(window)
         assert rows == ["_oooo", ".##oo", "...__", "...__"]
         assert picture(window).sentence == (
@@ -71,7 +71,7 @@ class TestWhatIsDrawn:
         )
 
     def test_padding_of_the_operator(self):
-        rows, labels = drawn({"input": [1, 2], "start": [0], "taps": [1], "pads": [[1, 2]]})
+        rows, labels = drawn({"input": [1, 2], "positions": [[0]], "pads": [[1, 2]]})
         assert (rows, labels) == (["_#.__"], ["-1", "0", "1", "2", "3"])
 
     def test_taps_that_do_not_count(self):
@@ -86,7 +86,7 @@ class TestWhatIsDrawn:
         assert "0 to 1 (some more than once)" in picture(twice).sentence
 
     def test_slices_of_a_volume(self):
-        window = {"input": [grid(2, 2)] * 2, "start": [1, 0, 0], "taps": [2, 2, 2]}
+        window = {"input": [grid(2, 2)] * 2, "positions": [[1, 2], [0, 1], [0, 1]]}
         rows, labels = drawn(window)
         assert rows == ["##", "##", "oo", "oo"]
         assert "slice 1" in labels
@@ -99,13 +99,13 @@ class TestWhatIsDrawn:
         assert 'class="window"' not in picture(window).svg
 
     def test_label_says_the_sentence(self):
-        found = picture({"input": [1], "start": [0], "taps": [1]})
+        found = picture({"input": [1], "positions": [[0]]})
         root = ElementTree.fromstring(found.svg)
         assert root.get("role") == "img"
         assert root.get("aria-label") == found.sentence
 
     def test_values_are_text(self):
-        window = {"input": ["<b>&\u202e"], "start": [0], "taps": [1]}
+        window = {"input": ["<b>&\u202e"], "positions": [[0]]}
         assert texts(window) == ["<b>&\\u20…"]
 
 
@@ -114,7 +114,7 @@ UNDER = {"positions": [[1, 2]], "counts": [[True, True]], "divisor": 2}
 
 class TestTheFaultsWindow:
     def test_is_drawn_over_the_same_data(self):
-        window = {"input": [5, 6, 7], "start": [0], "taps": [3], "divisor": 3, "under": UNDER}
+        window = {"input": [5, 6, 7], "positions": [[0, 1, 2]], "divisor": 3, "under": UNDER}
         assert drawn(window)[0] == ["###"]
         assert drawn({**window, **UNDER})[0] == [".##"]
         assert picture_under(window).sentence.startswith("The window spans positions 1 to 2;")
@@ -122,7 +122,7 @@ class TestTheFaultsWindow:
 
     @pytest.mark.parametrize("under", [None, [], {}, {"positions": [[0], [0]]}, "x"])
     def test_is_left_out_where_it_is_not_told(self, under):
-        window = {"input": [5, 6, 7], "start": [0], "taps": [3], "under": under}
+        window = {"input": [5, 6, 7], "positions": [[0, 1, 2]], "under": under}
         assert picture_under(window) is None
         assert picture(window) is not None
 
@@ -160,7 +160,7 @@ class TestElision:
         assert "20" in drawn(window)[1]
 
     def test_a_long_axis_breaks_visibly(self):
-        window = {"input": list(range(4000)), "start": [2000], "taps": [5]}
+        window = {"input": list(range(4000)), "positions": [list(range(2000, 2005))]}
         svg = picture(window).svg
         assert svg.count('class="break"') == 2
         labels = drawn(window)[1]
@@ -169,11 +169,11 @@ class TestElision:
         assert {"1999", "2000", "2004", "2005"} <= set(labels)
 
     def test_pictures_stay_small(self):
-        window = {"input": [[0.0] * 60] * 60, "start": [10, 10], "taps": [40, 40]}
+        window = {"input": [[0.0] * 60] * 60, "positions": [list(range(10, 50))] * 2}
         svg = picture(window).svg
         assert len(svg) < 60_000
         assert svg.count("<rect") <= (MAX_CELLS + 2) ** 2 + 1
-        volume = {"input": [[[0]]], "start": [0, 0, 0], "taps": [1000] * 3}
+        volume = {"input": [[[0]]], "positions": [list(range(1000))] * 3}
         assert picture(volume).svg.count("<g ") == MAX_SLICES
         assert "996 slices left out; slice 999, padding" in picture(volume).svg
 
@@ -182,19 +182,18 @@ REFUSED = [
     None,
     [],
     {},
-    {"input": [1], "start": [0], "taps": [0]},
-    {"input": [1], "start": [0, 0], "taps": [1]},
-    {"input": [1], "start": ["0"], "taps": [1]},
-    {"input": [1], "start": [0], "taps": [2**40]},
-    {"input": [1], "start": [0], "taps": [2**30]},
+    {"input": [1]},
+    {"input": [1], "positions": []},
+    {"input": [1], "positions": [[2**40]]},
+    {"input": [1], "positions": [[0] * (MAX_TAPS + 1)]},
     {"input": [1], "positions": [["0"]]},
     {"input": [1], "positions": [0]},
-    {"input": [[1], [1, 2]], "start": [0, 0], "taps": [1, 1]},
-    {"input": [[[[1]]]], "start": [0, 0, 0, 0], "taps": [1, 1, 1, 1]},
-    {"input": [], "start": [0], "taps": [1]},
-    {"input": 1, "start": [], "taps": []},
-    {"input": [{}], "start": [0], "taps": [1]},
-    {"input": [1], "start": [True], "taps": [1]},
+    {"input": [[1], [1, 2]], "positions": [[0], [0]]},
+    {"input": [[[[1]]]], "positions": [[0]] * 4},
+    {"input": [], "positions": [[0]]},
+    {"input": 1, "positions": []},
+    {"input": [{}], "positions": [[0]]},
+    {"input": [1], "positions": [[True]]},
 ]
 
 
@@ -214,7 +213,7 @@ windows = st.fixed_dictionaries(
     {"input": small | json},
     optional={
         name: small | st.lists(st.integers(-3, 9), max_size=3) | json
-        for name in ("start", "taps", "positions", "counts", "pads", "divisor")
+        for name in ("positions", "counts", "pads", "divisor")
     },
 )
 

@@ -54,7 +54,6 @@ def test_a_run_that_is_strong_enough_is_not_told_what_is_weak():
 
 def test_only_a_claim_has_a_strength():
     assert strengths(runs.run(sample_runs.partial())) == ()
-    assert strengths(runs.run(sample_runs.passing())) == ()
     events = sample_runs.failing()
     events[-1] = events[-1] | {"strength": {"bar": 95.0, "parts": [measured()]}}
     assert strengths(runs.run(events)) == ()

@@ -74,20 +74,20 @@ def pool(data, output_size, *, index_element_type="i64"):
 
 def main():
     """Answer requests on the standard streams until there are no more."""
-    from conformance.run import messages, wire
+    from conformance.run import framing, messages
     from conformance.run.executor import identity_of
     from conformance.run.inline import call
 
-    backend, inbox = ChannelsLast(), wire.Inbox()
-    sys.stdout.buffer.write(messages.introduction(identity_of(backend)))
+    backend, inbox = ChannelsLast(), framing.Inbox()
+    sys.stdout.buffer.write(messages.encode_hello(identity_of(backend)))
     sys.stdout.buffer.flush()
     while data := sys.stdin.buffer.read1(1 << 20):
         inbox.feed(data)
         while message := inbox.take(1 << 40):
             header, payload = message
-            asked = messages.asked(header, payload)
+            asked = messages.decode_request(header, payload)
             outcome = call(backend, header["op"], asked, header["attributes"])
-            answer = messages.answer(header["number"], outcome, header["limit"])
+            answer = messages.encode_response(header["number"], outcome, header["limit"])
             sys.stdout.buffer.write(answer)
             sys.stdout.buffer.flush()
 

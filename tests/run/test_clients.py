@@ -19,7 +19,7 @@ from conformance.grade.outcome import Described, Ending
 from conformance.log.reader import read
 from conformance.model import Answer, Case, Vector
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "clients"
@@ -156,8 +156,7 @@ class TestHeader:
     def asked(self, echo, op, *inputs, limit=1 << 20, **attributes):
         answers = (Answer("out", "f32", np.broadcast_to(np.float32(0), (limit >> 4,))),)
         case = Case(op, {"T": "f32"}, {}, attributes)
-        echo.submit(Vector("id", case, "must", (), "", "", inputs, answers))
-        return echo.take()
+        return echo.call(Vector("id", case, "must", (), "", "", inputs, answers))
 
     def test_its_name_may_hold_anything(self, echo):
         assert echo.identity.name == 'echo "\\'

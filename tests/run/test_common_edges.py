@@ -9,8 +9,8 @@ from conformance.backends.reference import Reference
 from conformance.grade.findings import findings
 from conformance.log.causes import causes
 from conformance.model import Finding, Result, Status
-from conformance.run.conclusion import _common, _graded
 from conformance.run.engine import Options, run
+from conformance.run.summarise import _common, _graded
 
 
 class ZeroWherePadded(Reference):

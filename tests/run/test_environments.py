@@ -14,7 +14,7 @@ import conformance
 from conformance.backends.discovery import place
 from conformance.errors import BackendError, UsageError
 from conformance.model import Status
-from conformance.run.isolation import Isolation, words
+from conformance.run.executor_options import Isolation, words
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on POSIX")
 

@@ -16,7 +16,7 @@ from typing import Any
 import needs
 import pytest
 import tiers
-from row_suites import suite_of
+from tiny_suites import suite_of
 
 import conformance
 from conformance.backends.discovery import load

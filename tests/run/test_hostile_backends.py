@@ -10,7 +10,7 @@ from pathlib import Path
 import hostile
 import pytest
 from click.testing import CliRunner
-from row_suites import adaptive, rejected, size_of, suite_of
+from tiny_suites import adaptive, rejected, size_of, suite_of
 
 import conformance
 from conformance.cli import main

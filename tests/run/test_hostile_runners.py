@@ -10,12 +10,12 @@ from pathlib import Path
 import hostile_runner
 import pytest
 import tiers
-from row_suites import adaptive, suite_of
+from tiny_suites import adaptive, suite_of
 
 import conformance
 from conformance.errors import BackendError
-from conformance.run import isolation, pool
-from conformance.run.interpreter import ISOLATED
+from conformance.run import executor_options, worker_pool
+from conformance.run.worker_python import ISOLATED
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes as on Linux")
 
@@ -47,10 +47,10 @@ def test_there_are_a_hundred():
 @pytest.mark.parametrize("way", tiers.sweep(hostile_runner.WAYS, features))
 def test_it_ends_and_says_why(way, suite, tmp_path, monkeypatch):
     monkeypatch.setenv("STARTS", str(tmp_path / "starts"))
-    monkeypatch.setattr(pool, "ENDING", ENDING)
+    monkeypatch.setattr(worker_pool, "ENDING", ENDING)
     place, doing = way.split(".")
     if place == "before-hello":
-        monkeypatch.setattr(isolation, "START", START)
+        monkeypatch.setattr(executor_options, "START", START)
     words = [sys.executable, *ISOLATED, str(RUNNER), way]
     begun = time.monotonic()
     try:

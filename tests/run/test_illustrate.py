@@ -225,7 +225,7 @@ class Broken:
 
 @pytest.mark.parametrize(
     "broken",
-    ["conformance.run.conclusion.Illustrator", "conformance.diagnosis.explain_failures.Search"],
+    ["conformance.run.summarise.Illustrator", "conformance.diagnosis.explain_failures.Search"],
 )
 def test_a_defect_costs_a_picture_or_a_name_and_not_the_run(
     broken: str, monkeypatch: pytest.MonkeyPatch

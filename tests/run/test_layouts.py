@@ -30,9 +30,6 @@ from conformance.dtypes import DTYPES, name_of
 from conformance.errors import BackendError
 from conformance.exchange.outputs import Outputs
 from conformance.model import Case, Status
-from conformance.run.arranged import arranged as layouts_by_host
-from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
 from conformance.run.protocol_checks import checks
 from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
@@ -67,15 +64,6 @@ def test_however_a_kernel_is_called_each_verdict_is_that_of_one_in_the_specified
     declared = run.log.header["backend"]["capabilities"]
     assert declared["layout"] == ["NWC", "NHWC", "NDHWC"]
     assert declared["index_layout"] == ["WC", "HWC", "DHWC"]
-
-
-def test_limits_on_a_call_reach_its_process():
-    """As a search sets them that follows the backend's speed."""
-    with ProcessExecutor(f"{FILE}:ChannelsLast", Limits(30)) as executor:
-        asking = layouts_by_host(executor, {op: find_spec(op) for op in OPS})
-        assert asking is not executor
-        asking.allow(7.0)
-        assert executor.settings()["timeout"] == 7.0
 
 
 @pytest.mark.exhaustive

@@ -18,7 +18,7 @@ from conformance.grade.outcome import Described, Ending, Outcome
 from conformance.model import Answer, Case, Vector
 from conformance.run import messages
 from conformance.run.executor import Identity
-from conformance.run.wire import MAX_HEADER, PREFIX, Inbox, Malformed, pack
+from conformance.run.framing import MAX_HEADER, PREFIX, Inbox, Malformed, pack
 
 WIDE = np.arange(6, dtype=np.float64).reshape(2, 3)
 
@@ -30,8 +30,8 @@ def received(message, limit=sys.maxsize):
 
 
 def carried(outcome, *, limit=1000, inputs=2):
-    header, payload = received(messages.answer(7, outcome, limit))
-    return messages.answered(header, payload, 7, inputs)
+    header, payload = received(messages.encode_response(7, outcome, limit))
+    return messages.decode_response(header, payload, 7, inputs)
 
 
 class TestFraming:
@@ -77,12 +77,12 @@ class TestQuestions:
             Answer("b", "i64", np.zeros((3, 5), np.int64)),
         )
         vector = Vector("id", case, "must", (), "", "", tuple(inputs), answers)
-        header, payload = received(messages.question(3, vector))
+        header, payload = received(messages.encode_request(3, vector))
         assert (header["number"], header["op"], header["limit"]) == (3, "Op-1", 1 << 20)
         large = replace(vector, answers=(Answer("a", "f32", np.zeros((1 << 19,))),))
-        assert messages.room(large) == 4 * (1 << 21)
+        assert messages.max_output_bytes(large) == 4 * (1 << 21)
         assert header["attributes"] == case.attributes
-        arrived = messages.asked(header, payload)
+        arrived = messages.decode_request(header, payload)
         for before, after in zip(inputs, arrived, strict=True):
             assert (before.dtype, before.shape) == (after.dtype, after.shape)
             assert before.tobytes() == after.tobytes()
@@ -117,10 +117,12 @@ class TestAnswers:
 
     def test_a_program_need_not_say_more_than_this(self):
         header = {"number": 7, "outputs": [{"dtype": "f64", "shape": [2, 3]}]}
-        found = messages.answered(header, WIDE.tobytes(), 7, 2)
+        found = messages.decode_response(header, WIDE.tobytes(), 7, 2)
         assert found.ending is Ending.RETURNED
         np.testing.assert_array_equal(found.returned, [WIDE])
-        refused = messages.answered({"number": 7, "ending": "raised", "message": "a\nb"}, b"", 7, 2)
+        refused = messages.decode_response(
+            {"number": 7, "ending": "raised", "message": "a\nb"}, b"", 7, 2
+        )
         assert (refused.ending, refused.message) == (Ending.RAISED, "a b")
 
     def test_many_outputs_are_counted(self):
@@ -152,9 +154,11 @@ class TestAnswers:
         ],
     )
     def test_what_is_not_well_formed_is_refused(self, member, value):
-        header, payload = received(messages.answer(7, Outcome(Ending.RETURNED, [WIDE]), 1000))
+        header, payload = received(
+            messages.encode_response(7, Outcome(Ending.RETURNED, [WIDE]), 1000)
+        )
         with pytest.raises(Malformed):
-            messages.answered(header | {member: value}, payload, 7, 2)
+            messages.decode_response(header | {member: value}, payload, 7, 2)
 
     @pytest.mark.parametrize(
         "change",
@@ -173,13 +177,17 @@ class TestAnswers:
         ],
     )
     def test_an_output_that_is_not_what_it_says_is_refused(self, change):
-        header, payload = received(messages.answer(7, Outcome(Ending.RETURNED, [WIDE]), 1000))
+        header, payload = received(
+            messages.encode_response(7, Outcome(Ending.RETURNED, [WIDE]), 1000)
+        )
         header["outputs"][0] |= change
         with pytest.raises(Malformed):
-            messages.answered(header, payload, 7, 2)
+            messages.decode_response(header, payload, 7, 2)
 
     def test_any_damage_is_refused_or_harmless(self):
-        whole = messages.answer(7, Outcome(Ending.RETURNED, [WIDE, None], "word", (1,), 0.5), 1000)
+        whole = messages.encode_response(
+            7, Outcome(Ending.RETURNED, [WIDE, None], "word", (1,), 0.5), 1000
+        )
         chance = random.Random(5)
         refused = 0
         for _ in range(3000):
@@ -188,7 +196,7 @@ class TestAnswers:
                 damaged[chance.randrange(len(damaged))] = chance.randrange(256)
             try:
                 if message := received(bytes(damaged), limit=1000):
-                    assert isinstance(messages.answered(*message, 7, 2), Outcome)
+                    assert isinstance(messages.decode_response(*message, 7, 2), Outcome)
             except Malformed:
                 refused += 1
         assert refused > 1000
@@ -212,16 +220,18 @@ class TestIntroductions:
             excluding=(Exclusion("no", "any(size > 3)", "AvgPool-1"), Exclusion("never")),
         )
         who = Identity("n\ud800\x00", "1", declared, {"a": "b"}, PROCESS)
-        header, _ = received(messages.introduction(who))
-        found = messages.introduced(header)
+        header, _ = received(messages.encode_hello(who))
+        found = messages.decode_hello(header)
         assert found == replace(who, name="n\\ud800\\x00")
         assert found.facts == who.facts
         assert found.process == PROCESS
 
     def test_an_error_arrives(self):
-        header, _ = received(messages.failure(BackendError("no driver", hint="install it")))
+        header, _ = received(
+            messages.encode_load_failure(BackendError("no driver", hint="install it"))
+        )
         with pytest.raises(BackendError, match="no driver") as caught:
-            messages.introduced(header)
+            messages.decode_hello(header)
         assert caught.value.hint == "install it"
 
     @pytest.mark.parametrize(
@@ -244,10 +254,10 @@ class TestIntroductions:
     )
     def test_others_are_refused(self, header):
         with pytest.raises(Malformed):
-            messages.introduced(header)
+            messages.decode_hello(header)
 
     def test_a_program_need_not_say_more_than_this(self):
-        found = messages.introduced({"hello": NEEDED})
+        found = messages.decode_hello({"hello": NEEDED})
         assert (found.name, found.version, found.capabilities, found.facts) == ("n", "1", None, {})
         assert set(found.process) == {"platform", "variables"}
 
@@ -257,11 +267,11 @@ class TestIntroductions:
     )
     def test_another_protocol_is_told_as_one(self, change, said):
         with pytest.raises(BackendError, match=said):
-            messages.introduced({"hello": {**NEEDED, **change}})
+            messages.decode_hello({"hello": {**NEEDED, **change}})
 
     def test_nothing_else_that_is_told_of_a_process_arrives(self):
         more = {**PROCESS, "user": "somebody"}
-        found = messages.introduced({"hello": {**TOLD, "process": more}})
+        found = messages.decode_hello({"hello": {**TOLD, "process": more}})
         assert found.process == PROCESS
 
     @pytest.mark.parametrize(
@@ -278,4 +288,4 @@ class TestIntroductions:
     def test_capabilities_that_cannot_be_read_are_an_error_of_the_backend(self, declared):
         told = {**TOLD, "capabilities": declared}
         with pytest.raises(BackendError, match="capabilities"):
-            messages.introduced(json.loads(json.dumps({"hello": told})))
+            messages.decode_hello(json.loads(json.dumps({"hello": told})))

@@ -18,10 +18,10 @@ from conformance.cli import main
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import Ending
 from conformance.log.reader import read
-from conformance.run import pool
-from conformance.run.isolation import Isolation
+from conformance.run import worker_pool
+from conformance.run.executor_options import Isolation
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.suite.store import open_suite
 
 RUNNER = Path(__file__).with_name("breaking_runner.py")
@@ -61,8 +61,7 @@ def asked(way, vector, *, count=1, timeout=20.0, memory=None):
     with ProcessExecutor(spec(way), Limits(timeout, memory, start=20.0)) as executor:
         outcomes = []
         for _ in range(count):
-            executor.submit(vector)
-            outcomes.append(executor.take())
+            outcomes.append(executor.call(vector))
         return outcomes
 
 
@@ -170,7 +169,7 @@ def test_who_does_not_say_who_it_is_ends_the_run(way, starts):
 def test_one_that_answers_nothing_is_restarted_five_times(way, vector, starts):
     with ProcessExecutor(spec(way), Limits(20.0)) as executor:
         executor.probes = lambda: [vector] * 5
-        outcomes = [executor.submit(vector) or executor.take() for _ in range(9)]
+        outcomes = [executor.call(vector) for _ in range(9)]
     assert {one.ending for one in outcomes} == {CRASHED, Ending.ABANDONED}
     assert len(starts()) <= 1 + 5
 
@@ -218,10 +217,9 @@ ENDINGS = {
 
 @pytest.mark.parametrize("way", ENDINGS)
 def test_how_it_ends_is_told(way, vector, monkeypatch):
-    monkeypatch.setattr(pool, "ENDING", 0.5 if way == "stays" else 20.0)
+    monkeypatch.setattr(worker_pool, "ENDING", 0.5 if way == "stays" else 20.0)
     with ProcessExecutor(spec(way), Limits(20.0)) as executor:
-        executor.submit(vector)
-        assert executor.take().ending is RETURNED
+        assert executor.call(vector).ending is RETURNED
         told = executor.farewell()
     assert len(told) == (way != "careful")
     assert ENDINGS[way] in "".join(told)

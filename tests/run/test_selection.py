@@ -13,7 +13,7 @@ def ids(selection):
 
 
 def test_everything(small_suite):
-    chosen = select(small_suite.manifest, ops=None, only=())
+    chosen = select(small_suite, ops=None, only=())
     assert chosen.entries == small_suite.manifest.vectors
     assert chosen.by_op == {
         "AdaptiveAvgPool-8": {"value": 3, "reject": 1},
@@ -24,13 +24,13 @@ def test_everything(small_suite):
 
 
 def test_operators(small_suite):
-    chosen = select(small_suite.manifest, ops=["AvgPool-1", "AvgPool-1"], only=())
+    chosen = select(small_suite, ops=["AvgPool-1", "AvgPool-1"], only=())
     assert chosen.by_op == {"AvgPool-1": {"value": 1, "reject": 2}}
     assert (chosen.in_suite, chosen.whole) == (1, True)
 
 
 def test_operators_of_a_pattern(small_suite):
-    chosen = select(small_suite.manifest, ops=["Adaptive*", "AdaptiveMaxPool-8"], only=())
+    chosen = select(small_suite, ops=["Adaptive*", "AdaptiveMaxPool-8"], only=())
     assert list(chosen.by_op) == ["AdaptiveAvgPool-8", "AdaptiveMaxPool-8"]
     assert (chosen.in_suite, chosen.whole) == (4, True)
 
@@ -38,7 +38,7 @@ def test_operators_of_a_pattern(small_suite):
 def test_ids_their_beginnings_and_digests(small_suite):
     last = small_suite.manifest.vectors[-1].id
     digest = small_suite.manifest.vectors[0].id.rpartition("-")[2]
-    chosen = select(small_suite.manifest, ops=None, only=["f64-", last, digest])
+    chosen = select(small_suite, ops=None, only=["f64-", last, digest])
     listed = small_suite.manifest.vectors
     assert ids(chosen) == [listed[0].id, listed[1].id, last]
     assert (chosen.in_suite, chosen.whole) == (5, False)
@@ -60,10 +60,11 @@ def test_ids_their_beginnings_and_digests(small_suite):
 )
 def test_what_matches_nothing_is_refused_with_a_hint(small_suite, ops, only, says):
     with pytest.raises(UsageError) as caught:
-        select(small_suite.manifest, ops=ops, only=only)
+        select(small_suite, ops=ops, only=only)
     assert says in caught.value.hint
 
 
 def test_an_empty_suite_is_refused(small_suite):
+    empty = replace(small_suite.manifest, listed=())
     with pytest.raises(SuiteError):
-        select(replace(small_suite.manifest, listed=()), ops=None, only=())
+        select(replace(small_suite, manifest=empty), ops=None, only=())

@@ -110,7 +110,7 @@ class TestOrder:
 
 class TestSelection:
     def test_a_shard_is_counted_and_is_not_whole(self, small_suite):
-        parts = [select(small_suite.manifest, ops=None, only=(), shard=Shard(k, 2)) for k in (1, 2)]
+        parts = [select(small_suite, ops=None, only=(), shard=Shard(k, 2)) for k in (1, 2)]
         assert not any(part.whole for part in parts)
         assert {e for part in parts for e in part.entries} == set(small_suite.manifest.vectors)
         assert [part.in_suite for part in parts] == [5, 5]
@@ -122,13 +122,13 @@ class TestSelection:
         assert counted["AvgPool-1", "reject"] == 2
 
     def test_one_of_one_is_still_a_shard(self, small_suite):
-        chosen = select(small_suite.manifest, ops=None, only=(), shard=Shard(1, 1))
+        chosen = select(small_suite, ops=None, only=(), shard=Shard(1, 1))
         assert chosen.entries == small_suite.manifest.vectors
         assert not chosen.whole
 
     def test_a_shuffled_selection_counts_in_the_order_of_the_suite(self, small_suite):
-        plain = select(small_suite.manifest, ops=None, only=())
-        mixed = select(small_suite.manifest, ops=None, only=(), shuffle=3)
+        plain = select(small_suite, ops=None, only=())
+        mixed = select(small_suite, ops=None, only=(), shuffle=3)
         assert mixed.entries != plain.entries
         assert set(mixed.entries) == set(plain.entries)
         assert list(mixed.by_op.items()) == list(plain.by_op.items())

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from functools import reduce
+from importlib.resources import files
+from operator import getitem
 from types import SimpleNamespace
 
 import pytest
@@ -10,9 +14,13 @@ from conformance.backends.capabilities import Capabilities
 from conformance.evidence import Evidence, Measured, State
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
+from conformance.report.ci.badge import COLOURS
+from conformance.report.ci.markdown import MARKS
+from conformance.report.terminal import TONES
+from conformance.report.view import Tone
+from conformance.run.claim_text import RunScope, conclude
 from conformance.run.selection import untested
-from conformance.run.statement import RunScope, conclude
-from conformance.verdict import ResultCounts, tally
+from conformance.verdict import ResultCounts, Verdict, tally
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
 UNSUPPORTED, SKIPPED = Status.UNSUPPORTED, Status.SKIPPED
@@ -264,3 +272,27 @@ class TestOperatorsWithoutVectors:
     def test_many_are_counted(self):
         told = concluded(result(PASS), untested=[f"A-{n}" for n in range(9)])["sentence"]
         assert "9 operators (A-0, ...); make them: conformance generate --op NAME" in told
+
+
+def published(name, *path):
+    """A list of verdicts in a published schema."""
+    text = files("conformance").joinpath(name).read_text("utf-8")
+    return set(reduce(getitem, (*path, "verdict", "enum"), json.loads(text)))
+
+
+class TestVerdict:
+    def test_the_schema_of_a_log_lists_those_that_a_run_comes_to(self):
+        of_runs = {verdict for verdict in Verdict if not verdict.is_of_readers}
+        assert published("log/run-log.schema.json", "$defs", "footer", "properties") == of_runs
+
+    def test_the_schema_of_a_report_lists_all(self):
+        assert published("report/report.schema.json", "properties") == {*Verdict}
+
+    def test_headlines_are_the_verdicts_as_sentences_begin(self):
+        assert Verdict.NOT_CONFORMANT.headline == "Not conformant"
+        assert Verdict.NOTHING_GRADED.headline == "No values graded"
+
+
+@pytest.mark.parametrize("marks", [COLOURS, MARKS, TONES])
+def test_each_format_shows_each_tone(marks):
+    assert list(marks) == list(Tone)

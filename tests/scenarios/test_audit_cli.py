@@ -1,4 +1,4 @@
-"""``conformance audit``: what it says of a suite, and that a weak one is never called strong."""
+"""``conformance suite audit``: the score it prints, and that a weak suite is not called strong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 
 def audit(*words: object) -> Result:
-    return CliRunner().invoke(main, ["audit", *map(str, words)])
+    return CliRunner().invoke(main, ["suite", "audit", *map(str, words)])
 
 
 def counted(op: str) -> int:
@@ -155,29 +155,11 @@ class TestUsage:
     def test_wrong_options(self, words: tuple[object, ...]) -> None:
         assert audit(*words).exit_code == 2
 
-    def test_an_operator_of_ones_own_has_no_faults_to_measure(
-        self, small_suite: Suite, tmp_path: Path
-    ) -> None:
-        """A suite of none of the shipped operators is not called complete."""
-        other = renamed(small_suite, tmp_path / "own")
-        for words in ((), ("--op", "OwnPool-1")):
-            shown = audit("--suite", other.path, *words)
-            assert shown.exit_code == 2, shown.output
-            assert "OwnPool-1" in shown.stderr
-
     def test_help(self) -> None:
         shown = audit("--help")
         assert shown.exit_code == 0
         for word in ("--suite", "--op", "-j", "--holdout", "--draw", "--verbose", "Exits"):
             assert word in shown.stdout
-
-
-def renamed(suite: Suite, folder: Path) -> Suite:
-    """A vector of the suite as one of an operator that nobody ships."""
-    vector = next(v for v in suite.vectors() if v.case.reject is None)
-    case = dataclasses.replace(vector.case, op="OwnPool-1")
-    own = dataclasses.replace(vector, case=case, id=case.id)
-    return write_suite(folder, [(own, ("core",))], name="own", seed=0, versions={})
 
 
 class TestTheShippedSuite:

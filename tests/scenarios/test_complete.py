@@ -8,9 +8,9 @@ import pytest
 import venvs
 from click.testing import CliRunner, Result
 
+from conformance.choices import SuiteName
 from conformance.cli import completing, main
 from conformance.suite import vector_cache
-from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -129,7 +129,7 @@ def test_the_vectors_of_the_suite_stay_as_they_are_and_the_claim_names_both_dige
     assert {name: new[name].sha256 for name in old} == old
     added = [entry for name, entry in new.items() if name not in old]
     assert added
-    assert all(entry.suites == (COMPLEMENT,) for entry in added)
+    assert all(entry.suites == (SuiteName.COMPLEMENT,) for entry in added)
     first, second = after.manifest.digests
     assert first == before.digest
     assert second != after.digest
@@ -140,7 +140,7 @@ def test_the_vectors_of_the_suite_stay_as_they_are_and_the_claim_names_both_dige
 def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Result]) -> None:
     suite = completed[0]
     for entry in suite.manifest.vectors:
-        if COMPLEMENT in entry.suites:
+        if SuiteName.COMPLEMENT in entry.suites:
             shape = next(iter(suite.read(entry).case.shapes.values()))
             assert entry.dtype == "f32"
             assert len(shape) == 4
@@ -151,7 +151,7 @@ def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Resu
 def test_an_audit_gives_no_score_of_what_may_not_show(base: Path) -> None:
     """Of some mutants only a search tells whether they can show in what is declared."""
     named = f"{base / 'mine.py'}:Narrow"
-    shown = invoke("audit", "--suite", str(base / "suite"), "--op", OP, "--backend", named)
+    shown = invoke("suite", "audit", "--suite", str(base / "suite"), "--op", OP, "--backend", named)
     assert shown.exit_code == 1
     (line,) = (one for one in shown.stdout.splitlines() if one.startswith(f"{OP}: "))
     assert line.endswith(" mutants killed at level should")
@@ -165,9 +165,25 @@ def test_an_audit_of_the_completed_suite_gives_its_score(
     base: Path, completed: tuple[Suite, Result]
 ) -> None:
     named = f"{base / 'mine.py'}:Narrow"
-    shown = invoke("audit", "--suite", str(completed[0].path), "--op", OP, "--backend", named)
+    shown = invoke(
+        "suite", "audit", "--suite", str(completed[0].path), "--op", OP, "--backend", named
+    )
     assert shown.exit_code == 0, shown.stdout
     assert "(100.0%) mutants killed at level should" in shown.stdout
+
+
+def test_only_the_element_types_of_the_check_are_completed(base: Path) -> None:
+    report = base / "f16"
+    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    shown = check(base, "Few", *asked, "--dtypes", "f16")
+    assert shown.exit_code == 0, shown.output
+    new = [
+        one
+        for one in open_suite(report / "suite").manifest.listed
+        if SuiteName.COMPLEMENT in one.suites
+    ]
+    assert {one.dtype for one in new} == {"f16"}
+    assert f"conformant with {OP} in f16 of rank 3" in shown.stdout
 
 
 def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -> None:

@@ -1,4 +1,4 @@
-"""``conformance coverage``: what a suite shows, and that what is not shown is said."""
+"""``conformance suite coverage``: what a suite shows, and that what is not shown is said."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import test_audit_cli
 import tiers
 import tiny
 from click.testing import CliRunner, Result
@@ -35,7 +34,7 @@ LINE = re.compile(r"(\S+) +(\d) +(\d+) +(\d+) of +(\d+) +(\d+) of +(\d+) +(\d+)"
 
 
 def coverage(*words: object) -> Result:
-    return CliRunner().invoke(main, ["coverage", *map(str, words)])
+    return CliRunner().invoke(main, ["suite", "coverage", *map(str, words)])
 
 
 def table(shown: Result) -> dict[tuple[str, int], tuple[int, ...]]:
@@ -157,12 +156,6 @@ class TestUsage:
     @pytest.mark.parametrize("words", [("--suite", "smokes"), ("--rank", 3), ("extra",)])
     def test_wrong_words(self, words: tuple[object, ...]) -> None:
         assert coverage(*words).exit_code == 2
-
-    def test_a_suite_of_no_shipped_operator(self, small_suite: Suite, tmp_path: Path) -> None:
-        own = test_audit_cli.renamed(small_suite, tmp_path / "own")
-        shown = coverage("--suite", own.path)
-        assert shown.exit_code == 2, shown.output
-        assert "OwnPool-1" in shown.stderr
 
     def test_help(self) -> None:
         shown = coverage("--help")

@@ -99,9 +99,9 @@ class TestCheck:
         ("arguments", "words"),
         [
             (["junitt"], "unknown report format 'junitt'"),
-            (["junit"], "where to?"),
-            (["summary"], "where to?"),
-            (["junit="], "no file"),
+            (["junit"], "has no folder to write into"),
+            (["summary"], "has no folder to write into"),
+            (["junit="], "names no file"),
             (["github", "json=-"], "taken by github"),
             (["json=a", "junit=./a"], "taken by json"),
         ],

@@ -190,11 +190,11 @@ class TestSummary:
         assert f" and {len(counted - killed) - LISTED} more. " in err
         assert ", or other patterns of data: " in err
         assert "nan" in err.partition("or other patterns of data: ")[2]
-        every = f"conformance audit --suite {first} --op Tiny-1 --verbose"
+        every = f"conformance suite audit --suite {first} --op Tiny-1 --verbose"
         assert every in out
         # A folder called like a shipped suite is not what --suite smoke means.
         tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", Path("smoke"), 1.0)
-        assert "conformance audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
+        assert "conformance suite audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
         # A smoke suite makes no claim that survivors would weaken, so they are no warning.
         tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", first, 1.0)
         out, err = capsys.readouterr()
@@ -368,7 +368,7 @@ class TestDrawn:
     def test_it_selects_nothing(self, spec: Path, tmp_path: Path) -> None:
         refused = draw(spec, tmp_path / "out", 20, "--suite", "smoke")
         assert refused.exit_code == 2
-        assert "--drawn selects nothing" in refused.output
+        assert "--drawn cannot be combined with --suite" in refused.output
 
 
 class TestRefusals:

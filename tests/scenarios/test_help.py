@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import COMMANDS, main
+from conformance.cli import COMMANDS, SECTIONS, check, main
 
 
 def commands(command: click.Command = main, *path: str) -> Iterator[tuple[str, ...]]:
@@ -58,15 +58,8 @@ class TestEveryCommand:
         assert purpose.endswith(".")
 
     def test_explains_each_option(self, words: tuple[str, ...]) -> None:
-        command: click.Command = main
-        for word in words:
-            assert isinstance(command, click.Group)
-            found = command.get_command(click.Context(command), word)
-            assert found is not None
-            command = found
-        for option in command.params:
-            if isinstance(option, click.Option):
-                assert option.help, option.name
+        for option in options(words):
+            assert option.help, option.name
 
     def test_has_examples_that_parse(self, words: tuple[str, ...]) -> None:
         found = examples(*words)
@@ -137,11 +130,61 @@ def test_the_package_is_a_command_too() -> None:
     assert found.stderr.startswith("error: no such option")
 
 
+def headings(text: str) -> list[str]:
+    """The headings of the sections of a help text."""
+    return [line[:-1] for line in text.splitlines() if re.fullmatch(r"[A-Z][^.]*:", line)]
+
+
+def test_commands_are_listed_in_sections() -> None:
+    assert headings(shown()) == ["Options", *SECTIONS]
+    assert SECTIONS["Look at a failure"].keys() == {"show", "repro"}
+
+
+@pytest.mark.parametrize("name", ["check", "check-outputs"])
+def test_options_of_a_check_are_listed_in_sections(name: str) -> None:
+    text = shown(name)
+    used = [one for one in check.SECTIONS if one in headings(text)]
+    assert headings(text) == [*used, "Other"]
+    other = text.partition("\nOther:\n")[2].partition("\n\n")[0]
+    assert other.split()[:2] == ["-h,", "--help"]
+    assert other.count("--") == 1
+
+
+SPELLED = {
+    "--dtypes": ("dtypes",),
+    "--ranks": ("ranks",),
+    "--jobs": ("jobs", "processes"),
+    "--out": ("out",),
+    "--op": ("op", "ops"),
+}
+"""The spelling of an option, and the names of the parameter that it sets."""
+
+
+def test_an_option_is_spelled_alike_in_all_commands() -> None:
+    for words in ALL:
+        for option in options(words):
+            for spelling, names in SPELLED.items():
+                assert (option.name in names) == (spelling in option.opts), (words, option.opts)
+            assert ("-j" in option.opts) == ("--jobs" in option.opts)
+
+
+def options(words: tuple[str, ...]) -> list[click.Option]:
+    command: click.Command = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    return [one for one in command.params if isinstance(one, click.Option)]
+
+
 @pytest.mark.parametrize(
     ("words", "message", "command"),
     [
         (["--nope"], "no such option", "conformance"),
         (["chekc"], "no such command 'chekc': did you mean 'check'?", "conformance"),
+        (["audit"], "no such command 'audit': did you mean 'suite audit'?", "conformance"),
+        (["docs"], "no such command 'docs': did you mean 'spec docs'?", "conformance"),
         (["check"], "missing option '--backend'", "conformance check"),
         (
             ["check", "--backend", "numpy", "-j", "x"],

@@ -11,8 +11,8 @@ import pytest
 import conformance
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.reference import Reference
+from conformance.choices import SuiteName
 from conformance.model import Result, Status
-from conformance.suite.cases import LARGE
 from conformance.suite.store import Suite, open_suite
 
 Array = np.ndarray[Any, Any]
@@ -73,7 +73,7 @@ def numbers_beyond_i32(
 
 
 def large(op: str) -> Suite:
-    return open_suite(LARGE).only((op,))
+    return open_suite(SuiteName.LARGE).only((op,))
 
 
 def failed(op: str, rank: int, wrong: Wrong) -> Iterator[Result]:

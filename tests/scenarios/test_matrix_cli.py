@@ -189,7 +189,7 @@ class TestNames:
         ],
     )
     def test_parts(self, word, label, backend, env, monkeypatch):
-        monkeypatch.setattr("conformance.run.interpreter.python_of", str)
+        monkeypatch.setattr("conformance.run.worker_python.python_of", str)
         assert entrants([word]) == (Entrant(label, backend, env),)
 
     @pytest.mark.parametrize(

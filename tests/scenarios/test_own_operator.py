@@ -153,13 +153,13 @@ def test_the_page_names_the_mutant_and_the_interpretations_in_words(
 
 
 def test_it_is_audited_and_its_coverage_measured(suite: Suite) -> None:
-    audited = conformance("audit", "--suite", suite.path, "--op", POOL)
+    audited = conformance("suite", "audit", "--suite", suite.path, "--op", POOL)
     assert re.search(rf"{re.escape(POOL)}: \d+ of \d\d\d ", audited.output)
     part = conformance(
-        "audit", "--suite", suite.path, "--op", POOL, "--dtypes", "f32", "--ranks", 4
+        "suite", "audit", "--suite", suite.path, "--op", POOL, "--dtypes", "f32", "--ranks", 4
     )
     assert "selected part: " in part.output
-    covered = conformance("coverage", "--suite", suite.path)
+    covered = conformance("suite", "coverage", "--suite", suite.path)
     assert "lists coverage targets that" not in covered.output
     edges = len(suite.specs[POOL].edges)
     assert re.search(rf"{re.escape(POOL)} +4 .* of +{edges} ", covered.output)
@@ -170,7 +170,7 @@ def test_it_is_shown_and_has_a_page(suite: Suite, tmp_path: Path) -> None:
     shown = conformance("show", vector.id, "--suite", suite.path)
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert "window" in shown.stdout
-    assert conformance("docs", "--suite", suite.path, "--out", tmp_path).exit_code == 0
+    assert conformance("spec", "docs", "--suite", suite.path, "--out", tmp_path).exit_code == 0
     assert tiny.content(tmp_path).keys() == {f"{POOL}.html", f"{BLOCK}.html", "index.html"}
     page = (tmp_path / f"{POOL}.html").read_text("utf-8")
     assert vector.id in page

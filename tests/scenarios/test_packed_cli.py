@@ -146,8 +146,8 @@ def test_a_digest_that_is_not_true_is_never_claimed(
     "words",
     [
         lambda path, out: ("suite", "lint", path),
-        lambda path, out: ("audit", "--suite", path, "--op", "AdaptiveAvgPool-8"),
-        lambda path, out: ("coverage", "--suite", path, "--op", "AdaptiveAvgPool-8"),
+        lambda path, out: ("suite", "audit", "--suite", path, "--op", "AdaptiveAvgPool-8"),
+        lambda path, out: ("suite", "coverage", "--suite", path, "--op", "AdaptiveAvgPool-8"),
         lambda path, out: ("export", "--suite", path, "--format", "npy", "--out", out),
     ],
     ids=["lint", "audit", "coverage", "export"],

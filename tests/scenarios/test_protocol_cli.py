@@ -151,7 +151,7 @@ class TestOtherCommands:
             assert "WRONG" not in ended.stdout
 
     def test_a_suite_is_audited_for_what_a_program_declares(self, backend):
-        words = ["audit", "--backend", backend, "--op", "AvgPool-1", "--suite", "smoke"]
+        words = ["suite", "audit", "--backend", backend, "--op", "AvgPool-1", "--suite", "smoke"]
         shown = CliRunner().invoke(main, words)
         assert "selected part" in shown.stdout, shown.output
 

@@ -306,18 +306,6 @@ class TestOwnOperator:
         assert found.stderr == ""
         assert line(found.stdout.splitlines(), "0,0,1").startswith("2..3 2 of 2 2 ")
 
-    def test_is_shown_without_windows_where_an_old_suite_carries_none(
-        self, own: Suite, tmp_path: Path
-    ) -> None:
-        made = [(vector, ("core",)) for vector in own.vectors()]
-        old = write_suite(tmp_path / "old", made, name="old", seed=0, versions={})
-        found = show(old, "f32")
-        assert found.exit_code == 0
-        assert "the suite has no specification of Tiny-1" in found.stderr
-        assert "generate it again" in found.stderr
-        assert line(found.stdout.splitlines(), "element") == "expected accepted"
-        assert show(old, "f32", "--element", "0,0,1").exit_code == 0
-
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 def test_a_reader_that_stops_is_no_defect(suite: Suite) -> None:

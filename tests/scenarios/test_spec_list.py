@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 from conformance.cli import main
 from conformance.spec.loader import shipped_operators
 from conformance.suite.store import open_suite
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 def test_it_lists_every_operator_with_its_dialect() -> None:
@@ -21,6 +24,22 @@ def test_it_lists_every_operator_with_its_dialect() -> None:
     assert "PyTorch" in lines["torch.avg_pool-2"]
     cases = len(open_suite().manifest.of(("AvgPool-1",)))
     assert f" {cases} cases  f16 bf16 f32 f64" in lines["AvgPool-1"]
+
+
+def test_versions_are_in_their_order() -> None:
+    shown = CliRunner().invoke(main, ["spec", "list"]).stdout.splitlines()
+    found = [line.split()[0] for line in shown if line.startswith("MaxPool-")]
+    assert found == ["MaxPool-1", "MaxPool-8", "MaxPool-14"]
+
+
+def test_the_readme_uses_these_names() -> None:
+    text = README.read_text("utf-8")
+    table = text[text.index("## Operators") : text.index("## Your backend")]
+    listed = set(re.findall(r"[A-Za-z][\w.]*-[0-9]+", table))
+    assert len(listed) > 15
+    assert listed <= {*shipped_operators()}
+    assert {*re.findall(r"--op ([\w.]+-[0-9]+)", text)} <= {*shipped_operators()}
+    assert f"`conformance spec list` lists all {len(shipped_operators())}" in text
 
 
 def test_a_link_in_a_circle_is_an_error_and_no_traceback(tmp_path: Path) -> None:

@@ -298,16 +298,6 @@ def shards(suite, backend, tmp_path):
     return run
 
 
-def without_what_is_new(log):
-    """The log as the version before this one would have written it."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    lines[0]["options"].pop("min_strength")
-    lines[-1].pop("strength")
-    if lines[-1]["verdict"] == "no failures":
-        lines[-1]["verdict"] = "conformant"
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
 class TestMerge:
     @pytest.mark.parametrize(("more", "code"), [((), 4), (("--min-strength", "50"), 0)])
     def test_judges_the_whole_again(self, shards, tmp_path, more, code):
@@ -316,15 +306,6 @@ class TestMerge:
         shown = CliRunner().invoke(main, [str(word) for word in words])
         assert shown.exit_code == code, shown.output
         assert "strength 75 %" in last(shown)
-
-    def test_logs_of_today_without_it(self, shards, tmp_path):
-        logs, path = shards(f64=30)
-        for log in logs:
-            without_what_is_new(log)
-            assert CliRunner().invoke(main, ["report", str(log)]).exit_code == 0
-        words = ["merge", *logs, "--out", tmp_path / "all", "--suite", path]
-        shown = CliRunner().invoke(main, [str(word) for word in words])
-        assert shown.exit_code == 4
 
     def test_bent_capabilities_are_refused(self, shards, tmp_path):
         logs, path = shards()

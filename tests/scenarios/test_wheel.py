@@ -112,10 +112,10 @@ class TestAway:
         [
             ("spec", "lint"),
             ("backends",),
-            ("coverage", "--help"),
+            ("suite", "coverage", "--help"),
             pytest.param(("suite", "lint", "smoke"), marks=pytest.mark.exhaustive),
             pytest.param(
-                ("audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
+                ("suite", "audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
                 marks=pytest.mark.exhaustive,
             ),
         ],

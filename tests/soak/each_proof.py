@@ -3,7 +3,7 @@
     python tests/soak/each_proof.py            # all operators, in six minutes on two cores
     python tests/soak/each_proof.py --touched  # as in CI: a fifth, and what a change touches
 
-Exits as ``conformance coverage --prove`` does: with 1 if a proof is not confirmed.
+Exits as ``conformance suite coverage --prove`` does: with 1 if a proof is not confirmed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--touched", action="store_true", help="a fifth, and what a change touches")
     ops = touched(changed(), turn()) if parser.parse_args().touched else list(shipped_operators())
-    command = ["conformance", "coverage", "--prove", "-j", "2"]
+    command = ["conformance", "suite", "coverage", "--prove", "-j", "2"]
     for op in ops:
         command += ["--op", op]
     return subprocess.run(command, cwd=ROOT, check=False).returncode

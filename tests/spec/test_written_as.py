@@ -14,7 +14,7 @@ from conformance.errors import InvalidCase, SpecError
 from conformance.generate.reject import reject_cases
 from conformance.model import Case
 from conformance.spec.case_environment import Environment
-from conformance.spec.former import respelled
+from conformance.spec.default_attributes import without_forbidden_defaults
 from conformance.spec.lint import untested_conditions
 from conformance.spec.loader import find_spec, load_spec_text
 from conformance.spec.model import OpSpec
@@ -127,41 +127,28 @@ class TestHalves:
             load_spec_text(MINE.replace(old, new))
 
 
-class TestTheFormerSpelling:
+class TestForbiddenDefaults:
     @pytest.mark.parametrize(
-        ("former", "now"),
+        ("given", "kept"),
         [
-            ({"pads_begin": [0, 1], "pads_end": [2, 3]}, {"pads": [0, 1, 2, 3]}),
-            ({"pads_begin": [0, 0]}, {"pads": [0, 0, 0, 0]}),
-            ({"pads_end": [0, 0]}, {}),
-            ({"pads_end": [0, 1]}, {"pads": [0, 0, 0, 1]}),
-            ({"pads_begin": [0, 0], "auto_pad": "VALID"}, {"auto_pad": "VALID"}),
+            ({"pads": [0, 0, 0, 0]}, {"pads": [0, 0, 0, 0]}),
+            ({"pads": [0, 0, 0, 0], "auto_pad": "VALID"}, {"auto_pad": "VALID"}),
+            ({"pads": [], "auto_pad": "VALID"}, {"auto_pad": "VALID"}),
             (
-                {"pads_begin": [0, 1], "auto_pad": "VALID"},
-                {"auto_pad": "VALID", "pads": [0, 1, 0, 0]},
+                {"auto_pad": "VALID", "pads": [0, 0, 0, 1]},
+                {"auto_pad": "VALID", "pads": [0, 0, 0, 1]},
             ),
-            ({"pads_begin": [1, 1, 1], "pads_end": [1, 1]}, {"pads": [1, 1, 1, 1, 1]}),
-            ({"pads": [1, 1, 1, 1]}, {"pads": [1, 1, 1, 1]}),
-            ({"pads_begin": 3}, {"pads_begin": 3}),
-            ({"pads": [1], "pads_end": [2]}, {"pads": [1], "pads_end": [2]}),
-            ({"kernel_shape": [2, 2]}, {"kernel_shape": [2, 2]}),
+            ({"auto_pad": "VALID", "p": 1}, {"auto_pad": "VALID", "p": 1}),
         ],
     )
-    def test_of_pads(self, former: dict[str, Any], now: dict[str, Any]) -> None:
-        asked = case(AVERAGE, 5, 5, **former)
-        again = respelled(AVERAGE, asked)
-        assert again == replace(asked, attributes=now)
-        assert respelled(AVERAGE, again) == again
+    def test_of_pads(self, given: dict[str, Any], kept: dict[str, Any]) -> None:
+        asked = case(AVERAGE, 5, 5, **given)
+        assert without_forbidden_defaults(AVERAGE, asked) == replace(asked, attributes=kept)
 
-    def test_of_none(self) -> None:
-        asked = case(TORCH, 5, 5, kernel_size=[2, 2], divisor_override=0)
-        assert respelled(TORCH, asked).attributes == {"kernel_size": [2, 2]}
-        asked = case(TORCH, 5, 5, kernel_size=[2, 2], divisor_override=3)
-        assert respelled(TORCH, asked) == asked
-
-    def test_of_others_is_todays(self) -> None:
-        asked = case(find_spec("AvgPool-1"), 5, pads_begin=[0], pads_end=[1], kernel=[2])
-        assert respelled(find_spec("AvgPool-1"), asked) == asked
+    @pytest.mark.parametrize(("divisor", "kept"), [(0, {}), (3, {"divisor_override": 3})])
+    def test_of_none(self, divisor: int, kept: dict[str, Any]) -> None:
+        asked = case(TORCH, 5, 5, divisor_override=divisor)
+        assert without_forbidden_defaults(TORCH, asked).attributes == kept
 
 
 class TestNone:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from conformance.errors import SuiteError
+from conformance.json_schema import load_schema
 from conformance.suite import manifest as manifests
-from conformance.suite import schema, strict_json
+from conformance.suite import strict_json
 from conformance.suite.entries import Entry
 from conformance.suite.manifest import Manifest, Uncovered
+from conformance.suite.origin import Origin
 from conformance.suite.strength import Strength
 from conformance.suite.totals import Count
 
@@ -73,6 +75,7 @@ MANIFEST = Manifest(
         Uncovered("AvgPool-1", 5, "", ("batch", "wide-row")),
     ),
     withdrawn={"a": "its bound was too narrow"},
+    specifications={"AvgPool-1": Origin("1" * 64), "AdaptiveAvgPool-8": Origin("2" * 64)},
 )
 
 
@@ -90,7 +93,7 @@ def test_it_comes_back_as_it_was_written() -> None:
     content = manifests.dump(MANIFEST)
     assert manifests.parse(content, "here") == MANIFEST
     assert manifests.dump(manifests.parse(content, "here")) == content
-    assert schema.problems("manifest", json.loads(content)) == ()
+    assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
 
 def test_it_has_one_line_for_each_vector() -> None:
@@ -164,6 +167,8 @@ def strength(**changes: Any) -> Callable[[Document], object]:
     ("change", "message"),
     [
         (lambda d: d.pop("seed"), "missing: seed"),
+        (lambda d: d.pop("specifications"), "missing: specifications"),
+        (lambda d: d["strength"]["AvgPool-1"].pop("parts"), "missing: parts"),
         (lambda d: d.update(extra=1), "unknown: 'extra'"),
         (lambda d: d.update(name="../up"), "'name' is '../up', which is not allowed"),
         (lambda d: d.update(format=2), "format 2; this is opconform"),
@@ -212,6 +217,7 @@ def strength(**changes: Any) -> Callable[[Document], object]:
         (lambda d: d.pop("faults"), "missing: faults"),
         (lambda d: d["vectors"].insert(0, "b"), "an entry of vectors: is not an object"),
         (lambda d: d["vectors"][0].pop("sha256"), "an entry of vectors: missing: sha256"),
+        (lambda d: d["vectors"][0].pop("content"), "an entry of vectors: missing: content"),
         (first(id="../../x"), "'id' is '../../x', which is not allowed"),
         (first(id=".hidden"), "'id' is '.hidden', which is not allowed"),
         (first(op="/etc"), "vector b: 'op' is '/etc', which is not allowed"),

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from vector_examples import assert_same, index_vector, reject_vector, value_vector
 
 from conformance.errors import SuiteError, UsageError
+from conformance.json_schema import load_schema
 from conformance.run.selection import counted, select
 from conformance.run.shard import Shard
-from conformance.suite import containers, packing, schema
+from conformance.suite import containers, packing
 from conformance.suite.entries import Entry
 from conformance.suite.lint import lint
 from conformance.suite.listing import Listing
@@ -87,7 +88,7 @@ class TestTheSame:
         assert packed.verify() == lint(packed) == ()
         packed.manifest.confirm()
         document = json.loads((packed.path / "manifest.json").read_bytes())
-        assert schema.problems("manifest", document) == ()
+        assert load_schema("suite/schemas/manifest.json").problems(document) == ()
 
     def test_it_goes_back_to_the_same_bytes(
         self, folder: Suite, packed: Suite, tmp_path: Path
@@ -216,7 +217,7 @@ class TestParts:
         shuffle: int | None,
     ) -> None:
         def chosen(suite: Suite) -> Any:
-            found = select(suite.manifest, ops=ops, only=only, shuffle=shuffle)
+            found = select(suite, ops=ops, only=only, shuffle=shuffle)
             return [e.id for e in found.entries], found.by_op, found.in_suite, found.whole
 
         if ops == ["AvgPool-14"] and only == ("f64-1x1x4",):

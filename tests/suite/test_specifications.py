@@ -15,7 +15,7 @@ import pytest
 import tiers
 from click.testing import CliRunner
 
-from conformance import check, load_suite
+from conformance import check
 from conformance.backends.reference import Reference
 from conformance.cli import main
 from conformance.errors import SuiteError
@@ -27,7 +27,7 @@ from conformance.spec.digest import spec_digest
 from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import lint
-from conformance.suite.origin import Basis, carried, shipped
+from conformance.suite.origin import Basis, Origin, carried, shipped
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -136,14 +136,14 @@ class TestCarried:
     def test_every_command_knows_the_operator(self, suite: Suite, tmp_path: Path) -> None:
         at = ("--suite", str(suite.path))
         for words in (
-            ("audit", *at),
-            ("coverage", *at),
+            ("suite", "audit", *at),
+            ("suite", "coverage", *at),
             ("show", "f32", *at),
             ("spec", "show", OWN, *at),
-            ("docs", *at, "--out", str(tmp_path / "pages")),
+            ("spec", "docs", *at, "--out", str(tmp_path / "pages")),
         ):
             found = CliRunner().invoke(main, words)
-            assert found.exit_code == (1 if words[0] in ("audit", "coverage") else 0), found.output
+            assert found.exit_code == (1 if words[0] == "suite" else 0), found.output
             assert OWN in found.output + "".join(p.name for p in tmp_path.glob("pages/*"))
 
     def test_the_reference_answers_by_it(self, suite: Suite) -> None:
@@ -329,22 +329,13 @@ class TestShipped:
         (problem,) = lint(opened)
         assert "another specification" in problem
 
-    def test_a_suite_that_says_nothing_is_read_by_the_names_of_its_operators(
-        self, tmp_path: Path
-    ) -> None:
-        old = written(tmp_path / "old", find_spec("AvgPool-1"), None)
-        assert "specifications" not in json.loads((old.path / "manifest.json").read_text())
-        assert old.specs["AvgPool-1"] is find_spec("AvgPool-1")
-        assert set(load_suite().specs) == set(load_suite().manifest.ops)
+    def test_it_is_named_where_nothing_is_given(self, tmp_path: Path) -> None:
+        made = written(tmp_path / "suite", find_spec("AvgPool-1"), None)
+        spec = find_spec("AvgPool-1")
+        assert made.specs["AvgPool-1"] is spec
+        assert made.manifest.specifications == {"AvgPool-1": Origin(spec_digest(spec))}
 
-    def test_and_has_none_of_an_operator_that_is_not_shipped(
-        self, tmp_path: Path, own: OpSpec
-    ) -> None:
-        old = written(tmp_path / "old", own, None)
-        assert OWN not in old.specs
-        assert old.specs.get(OWN) is None
-        assert old.specs.faults(OWN) == ()
-        found = CliRunner().invoke(main, ["audit", "--suite", str(old.path)])
-        assert found.exit_code == 2
-        assert "the suite has no specification of my.AvgPool-1" in found.output
-        assert "generate it again" in found.output
+    def test_another_has_to_be_given(self, tmp_path: Path, own: OpSpec) -> None:
+        with pytest.raises(SuiteError, match=f"what specification the vectors of {OWN} were made"):
+            written(tmp_path / "suite", own, None)
+        assert not (tmp_path / "suite").exists()

@@ -14,7 +14,8 @@ from test_cases import CASES
 from test_manifest import MANIFEST
 
 from conformance.errors import SuiteError
-from conformance.suite import cases, derived, schema
+from conformance.json_schema import load_schema
+from conformance.suite import cases, derived
 from conformance.suite import manifest as manifests
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors, parse
@@ -104,7 +105,7 @@ class TestManifest:
         content = manifests.dump(manifest)
         assert manifests.parse(content, "here") == manifest
         assert manifests.dump(manifests.parse(content, "here")) == content
-        assert schema.problems("manifest", json.loads(content)) == ()
+        assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
     def test_mutants_that_nothing_kills_are_in_its_table(self) -> None:
         assert with_parts().faults["AvgPool-1"] == {
@@ -113,9 +114,8 @@ class TestManifest:
             **dict.fromkeys(NAMES[2:], 0),
         }
 
-    def test_without_them_nothing_is_new_in_the_file(self) -> None:
+    def test_an_entry_leaves_out_what_it_has_none_of(self) -> None:
         document = json.loads(manifests.dump(MANIFEST))
-        assert "parts" not in document["strength"]["AvgPool-1"]
         assert not any("excused" in vector for vector in document["vectors"])
 
     @pytest.mark.parametrize(
@@ -197,10 +197,13 @@ class TestCases:
         assert cases.parse(content, "here") == recorded
         assert set(NAMES) <= set(cases.parse(content, "here").faults)
 
-    def test_without_them_nothing_is_new_in_the_file(self) -> None:
-        head = json.loads(cases.dump(CASES).splitlines()[0])
-        assert "parts" not in head
-        assert cases.parse(cases.dump(CASES), "here").parts == Parts()
+    def test_a_file_without_them_is_refused(self) -> None:
+        head, *lines = cases.dump(CASES).splitlines()
+        told = json.loads(head)
+        del told["parts"]
+        content = b"\n".join([json.dumps(told).encode(), *lines])
+        with pytest.raises(SuiteError, match="missing: parts"):
+            cases.parse(content, "here")
 
     def test_new_ones_leave_the_other_lines_as_they_are(self) -> None:
         before = cases.parse(cases.dump(CASES), "here")
@@ -213,11 +216,6 @@ class TestCases:
         head["parts"]["table"][0]["inert"] = [99]
         with pytest.raises(SuiteError, match="here:1: parts: a part"):
             cases.parse(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
-
-    def test_what_is_excused_is_told_beside_them_alone(self) -> None:
-        assert CASES.excused == {}
-        excused = replace(CASES, parts=PARTS).excused
-        assert [some for some in excused.values() if some] == [("twice",)]
 
 
 class TestWhatVectorsKill:

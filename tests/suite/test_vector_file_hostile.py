@@ -19,7 +19,7 @@ from vector_examples import (
 )
 
 from conformance.errors import SuiteError
-from conformance.suite import schema
+from conformance.json_schema import load_schema
 from conformance.suite.npy import write_npy
 from conformance.suite.vector_file import decode, encode
 
@@ -229,7 +229,7 @@ def test_case_json_comes_first() -> None:
 def test_every_refusal_of_the_schema_is_one_of_ordinary_reading_or_of_strict_reading() -> None:
     content = edited(lambda document: document.update(edges=["has spaces"]))
     assert decode(content, "some.npz").edges == ("has spaces",)
-    with pytest.raises(SuiteError, match=r"some.npz: case.json: \$.edges\[0\]: 'has spaces'"):
+    with pytest.raises(SuiteError, match=r"some.npz: case.json: edges\[0\]: 'has spaces'"):
         decode(content, "some.npz", strict=True)
 
 
@@ -237,4 +237,5 @@ def test_the_schema_is_one() -> None:
     import jsonschema
 
     for name in ("case", "manifest"):
-        jsonschema.Draft202012Validator.check_schema(schema.load(name))
+        schema = load_schema(f"suite/schemas/{name}.json")
+        jsonschema.Draft202012Validator.check_schema(schema.rules)

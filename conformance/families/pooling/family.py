@@ -20,7 +20,8 @@ from conformance.spec.family import Family, FamilyVocabulary, Layout, Oracle, Pi
 from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:
-    from conformance.model import Array, Case
+    from conformance.dtypes import Array
+    from conformance.model import Case
 
 
 class Pooling(Family):

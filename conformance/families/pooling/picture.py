@@ -119,16 +119,14 @@ def described(seen: Window, inputs: Sequence[Array]) -> dict[str, Any] | None:
     an element that is not written.
 
     ``input`` is the plane of the data (N, C, *size) that it reads, as a nested list of floats over
-    the spatial axes. For each axis ``start`` is its first position, ``taps`` how many it has,
-    ``positions`` what they read and ``counts`` which of them are taken, ``pads`` the padding
-    ``[begin, end]``. ``divisor`` is left out for an operator that does not average.
+    the spatial axes. For each axis ``positions`` are what the taps read, ``counts`` which of them
+    are taken, ``pads`` the padding ``[begin, end]``. ``divisor`` is left out for an operator that
+    does not average.
     """
     if not (all(seen.coordinates) and seen.written):
         return None
     found: dict[str, Any] = {
         "input": inputs[0][seen.plane].astype(float).tolist(),
-        "start": [at[0] for at in seen.coordinates],
-        "taps": [len(at) for at in seen.coordinates],
         "positions": [list(at) for at in seen.read],
         "counts": [list(counted) for counted in seen.counted],
         "pads": [list(pads) for pads in seen.pads],

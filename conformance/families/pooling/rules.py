@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, FLOATS
 from conformance.spec.family import Name, Rule
 from conformance.spec.kinds import Domain, Kind
 
@@ -36,9 +36,6 @@ INTEGER_PATTERNS = tuple(name for name in PATTERN_NAMES if name not in _FRACTION
 def fills(pattern: str, dtype: str) -> bool:
     """Whether data of an element type can be filled so: integers hold no NaN, for example."""
     return DTYPES[dtype].is_float or pattern in INTEGER_PATTERNS
-
-
-FORMATS = ("f16", "bf16", "f32", "f64")
 
 
 def _enum(*values: str) -> Kind:
@@ -191,7 +188,7 @@ RULES: Mapping[str, Rule] = {
         "own",
     ),
     "passes_through": Rule(
-        _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
+        _enum("own", *FLOATS, "i32"), "a type that the data are converted to on the way", "own"
     ),
     "conversion": Rule(
         _enum("rounds", "saturates"),
@@ -200,13 +197,13 @@ RULES: Mapping[str, Rule] = {
         floating=True,
     ),
     "accumulator": Rule(
-        _enum("exact", "own", *FORMATS),
+        _enum("exact", "own", *FLOATS),
         "what sums are kept in, added one by one",
         "exact",
         reduces=_ADDED,
     ),
     "quotient": Rule(
-        _enum("exact", "own", *FORMATS, "f32_reciprocal", "own_reciprocal"),
+        _enum("exact", "own", *FLOATS, "f32_reciprocal", "own_reciprocal"),
         "what a sum is divided in, or multiplied by one over its divisor",
         "accumulator",
         reduces=_ADDED,

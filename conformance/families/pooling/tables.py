@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.dtypes import DType
+from conformance.dtypes import DTYPES, FLOATS, DType
 
 COUNTS = (
     "nan_taps",
@@ -37,7 +37,7 @@ CAN_HOLD = {
 TOO = {
     # The smallest numbers of a bell have no place here.
     ("normal", "f16"): ("subnormal_taps", "minus_zero_taps"),
-    **{("normal", integer): ("neginf_taps",) for integer in ("i8", "u8", "i32", "i64")},
+    **{("normal", integer): ("neginf_taps",) for integer in DTYPES.keys() - {*FLOATS}},
     # The lowest number is zero.
     ("lowest", "u8"): ("zero_taps",),
     ("impulse", "u8"): ("neginf_taps",),

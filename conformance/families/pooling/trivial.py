@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from conformance.model import Array, Vector
+from conformance.dtypes import Array
+from conformance.model import Vector
 from conformance.spec.family import Trivial
 
 

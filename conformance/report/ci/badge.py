@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 
 from conformance.log.run_log import RunLog
-from conformance.report.view import View, view
+from conformance.report.view import Tone, View, view
+from conformance.verdict import Verdict
 
 FILE = "badge.json"
 
 
-COLOURS = {"known": "orange", "weak": "yellow", "neutral": "lightgrey", "bad": "red"}
+COLOURS = {
+    Tone.GOOD: "green",
+    Tone.KNOWN: "orange",
+    Tone.WEAK: "yellow",
+    Tone.NEUTRAL: "lightgrey",
+    Tone.BAD: "red",
+}
 
 
 def render(run: RunLog) -> str:
@@ -36,10 +43,8 @@ def _message(shown: View) -> str:
 
 
 def _colour(shown: View) -> str:
-    unmeasured = shown.verdict == "conformant" and shown.tone == "neutral"
+    unmeasured = shown.verdict is Verdict.CONFORMANT and shown.tone is Tone.NEUTRAL
     if not (shown.good or unmeasured):
         return COLOURS[shown.tone]
     evidence = shown.run.evidence
-    if shown.run.partial:  # logs of the first releases call a part conformant
-        return COLOURS["neutral"]
-    return "brightgreen" if evidence and evidence.parts and not evidence.unknown else "green"
+    return "brightgreen" if evidence.parts and not evidence.unknown else COLOURS[Tone.GOOD]

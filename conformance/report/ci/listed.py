@@ -9,9 +9,10 @@ from typing import Any
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.report.view import View
+from conformance.report.view import Tone, View
 from conformance.report.wording import why
 from conformance.safe_text import visible
+from conformance.verdict import Verdict
 
 
 def alarm(shown: View) -> str | None:
@@ -21,13 +22,13 @@ def alarm(shown: View) -> str | None:
     format that shows vectors or findings has to show this beside them, or it would look like a
     success.
     """
-    if shown.tone not in ("bad", "weak"):
+    if shown.tone not in (Tone.BAD, Tone.WEAK):
         return None
     run = shown.run
     footer: Mapping[str, Any] = run.footer or {}
     lacking = any(entry["problems"] for entry in footer.get("required", ()))
     told = any(result.new for result in run.results)
-    if run.verdict == "not conformant" and told and not lacking:
+    if run.verdict is Verdict.NOT_CONFORMANT and told and not lacking:
         return None
     text = f"{shown.headline}: {shown.advised}"
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text

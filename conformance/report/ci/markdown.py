@@ -9,7 +9,7 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures
-from conformance.report.view import OperatorRow, View, view
+from conformance.report.view import OperatorRow, Tone, View, view
 from conformance.report.wording import apart, counted, duration, evidence, precision, when
 from conformance.safe_text import shortened, visible
 
@@ -39,7 +39,7 @@ def block(text: str, length: int = 2000) -> str:
 
 FILE = "summary.md"
 
-MARKS = {"good": "✅", "known": "⚠️", "weak": "⚠️", "neutral": "⚪", "bad": "❌"}
+MARKS = {Tone.GOOD: "✅", Tone.KNOWN: "⚠️", Tone.WEAK: "⚠️", Tone.NEUTRAL: "⚪", Tone.BAD: "❌"}
 
 MAX_BYTES = 1_000_000
 """Bytes of the whole; GitHub refuses the summary of a step above 1 MiB."""

@@ -11,14 +11,16 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from conformance.log.causes import Cause, Severity
+from conformance.failure_kind import Severity
+from conformance.log.causes import Cause
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures, alarm, backend_file
-from conformance.report.view import View, view
+from conformance.report.view import Tone, View, view
 from conformance.report.wording import evidence
 from conformance.safe_text import number_of, shortened, visible
+from conformance.verdict import Verdict
 
 FILE = "conformance.sarif"
 
@@ -187,9 +189,9 @@ def _location(run: RunLog, op: str) -> Json:
 
 def _invocation(shown: View, kept: int, total: int) -> Json:
     run = shown.run
-    sound = run.complete and run.verdict != "nothing graded"
+    sound = run.complete and run.verdict is not Verdict.NOTHING_GRADED
     notes = []
-    if shown.tone in ("bad", "weak"):
+    if shown.tone in (Tone.BAD, Tone.WEAK):
         notes.append(("error", f"{shown.headline}. {shown.advised}"))
     if kept < total:
         notes.append(

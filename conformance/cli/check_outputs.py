@@ -1,0 +1,62 @@
+"""``conformance check-outputs``: the outputs that a device computed, as a run like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.check import SECTIONS, check
+from conformance.cli.checking import LOG, checked, conclude, exit_code
+from conformance.cli.formats import page, targets
+from conformance.cli.places import SourcePath
+from conformance.cli.sections import SectionedCommand
+
+EXAMPLES = """
+\b
+Examples:
+  conformance check-outputs board --op AvgPool-1 --report reports/board
+      outputs in the folder of the export, with board/device.json
+\b
+Options are those of conformance check. Give the same --suite, --op, --only,
+--dtypes, --ranks and --level as to conformance export. Everything in the
+folder is checked first: missing, surplus and short files are errors, and so
+are outputs of another export.
+"""
+
+LEFT_OUT = (
+    *("backend", "option", "env", "executor", "jobs", "timeout", "memory", "repeat"),
+    *("complete", "resume", "shard", "cluster", "insecure", "shuffle"),
+)
+"""Options of `check` that speak of how a backend is run."""
+
+
+def _check_outputs(
+    folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any
+) -> None:
+    """Grade the outputs that a device computed from an export."""
+    from conformance.exchange.outputs import Outputs
+
+    wanted = targets(formats, report, log=report and report / LOG)
+    if report is not None:
+        wanted = (page(report, "--report"), *wanted)
+    suite, ops = asked.pop("suite"), asked.pop("ops")
+    run = checked(
+        suite, Outputs(folder), report=report, wanted=wanted, resume=False, ops=ops or None, **asked
+    )
+    conclude(run, wanted, report)
+    click.get_current_context().exit(exit_code(run))
+
+
+check_outputs = SectionedCommand(
+    "check-outputs",
+    sections=SECTIONS,
+    callback=_check_outputs,
+    help=_check_outputs.__doc__,
+    epilog=EXAMPLES,
+    params=[
+        click.Argument(["folder"], metavar="DIR", type=SourcePath(file_okay=False)),
+        *(one for one in check.params if one.name not in LEFT_OUT),
+    ],
+)

@@ -1,0 +1,138 @@
+"""Runs and grades one vector on a backend."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+
+from conformance.failure_kind import FailureKind
+from conformance.grade.judge import applies, judge, skipped, unsupported
+from conformance.grade.judge import result as make_result
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import Case, Result, Status, Vector
+from conformance.run.executor import Executor
+from conformance.run.interpretations import with_observations
+from conformance.run.pipeline import Pipeline
+from conformance.run.valid_counterpart import paired
+from conformance.spec.model import OpSpec
+from conformance.suite.entries import Entry
+from conformance.suite.evaluation import Work
+from conformance.suite.store import Suite
+
+
+@dataclass(frozen=True)
+class VectorChecker:
+    """Grades what a backend does, by what it declared before.
+
+    ``executor`` calls the backend, within its own context; ``specs`` are the specifications of the
+    suite; ``precision`` maps a dtype to what is required of it.
+    """
+
+    executor: Executor
+    specs: Mapping[str, OpSpec]
+    level: str
+    precision: Mapping[str, str]
+
+    def check(self, vector: Vector) -> tuple[Result, Outcome | None]:
+        """Run one vector: its result, and its outcome; None where the backend was not called.
+
+        Raises:
+            BackendError: a declaration that makes no sense for the vector's operator.
+        """
+        ((_, seen),) = self.pipeline().run([vector])
+        if isinstance(seen, Result):
+            return seen, None
+        return self.grade(vector, seen), seen
+
+    def pipeline(
+        self, repeat: int = 1, guard: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> Pipeline:
+        """A pipeline that calls the backend on what is tested, ``repeat`` times each vector."""
+        untested, counterpart = self.untested_result, self.valid_counterpart
+        return Pipeline(self.executor, self.specs, untested, counterpart, repeat, guard)
+
+    def valid_counterpart(self, vector: Vector) -> Vector | None:
+        """The valid vector that a negative test was made from, where that can be reconstructed."""
+        spec = self.specs.get(vector.case.op)
+        return None if spec is None or vector.case.reject is None else paired(spec, vector)
+
+    def vector(self, suite: Suite, entry: Entry) -> Vector:
+        """The vector of an entry; without arrays where it is recorded and is not tested."""
+        outline = suite.outline(entry)
+        if outline is not None and self.untested_result(outline) is not None:
+            return outline
+        return suite.read(entry)
+
+    def evaluate(self, suite: Suite, entries: Iterable[Entry], work: Work) -> None:
+        """Evaluate the recorded cases that will be tested and are not at hand."""
+        outlines = ((entry, suite.outline(entry)) for entry in entries)
+        suite.ready(
+            (e for e, outline in outlines if outline and self.untested_result(outline) is None),
+            work,
+        )
+
+    def untested_result(self, vector: Vector) -> Result | None:
+        """The result of a vector that the level or the backend's declaration leaves out."""
+        if not applies(vector, self.level):
+            return self._complete(skipped(vector), vector)
+        identity = self.executor.identity
+        if identity.capabilities is None:
+            return None
+        spec = self.specs[vector.case.op]
+        reason = identity.capabilities.reason_against(spec, vector.case, backend=identity.name)
+        return None if reason is None else self._complete(unsupported(vector, reason), vector)
+
+    def grade(self, vector: Vector, outcome: Outcome) -> Result:
+        """The result of a call; unsupported outside of what the backend declared is an error.
+
+        A negative test may be one that the backend's interface has no way to write; a declaration
+        speaks of valid cases.
+        """
+        undeclared = vector.case.reject is None and outcome.ending is Ending.UNSUPPORTED
+        claimed = self.executor.identity.capabilities is not None
+        if undeclared and claimed and not outcome.unsteady:
+            message = f"{outcome.message} (not among what the backend declared before the run)"
+            kind = FailureKind.UNDECLARED
+            error = make_result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
+            return self._complete(error, vector)
+        spec = self.specs.get(vector.case.op)
+        result = judge(vector, outcome, level=self.level, precision=self.precision, spec=spec)
+        return self._complete(with_observations(result, spec, vector, outcome), vector)
+
+    def _complete(self, result: Result, vector: Vector) -> Result:
+        """The result with the attributes that the vector leaves out, as its specification says.
+
+        What many results have alike is in memory once: they are kept for a run.
+        """
+        spec = self.specs.get(vector.case.op)
+        return replace(
+            result,
+            left_out=() if spec is None else _left_out(spec, vector.case),
+            shows=_shared_answers(tuple(result.shows.items())),
+            within=_shared_counts(result.within),
+        )
+
+
+def _left_out(spec: OpSpec, case: Case) -> tuple[str, ...]:
+    """The attributes with a default that a case leaves out."""
+    return tuple(
+        sys.intern(attribute.name)
+        for attribute in spec.attributes
+        if attribute.default is not None and attribute.name not in case.attributes
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shared_answers(
+    items: tuple[tuple[str, tuple[str, ...]], ...],
+) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(dict(items))
+
+
+@lru_cache(maxsize=4096)
+def _shared_counts(within: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    return within

@@ -1,0 +1,65 @@
+"""Converts the outputs of a backend from the layout that it declares to the specified one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from conformance.backends.arranging import recounted, restored
+from conformance.backends.layouts import Arrangement
+from conformance.grade.outcome import Described, Ending, Outcome, described
+from conformance.model import Vector
+
+
+def restore_layout(outcome: Outcome, vector: Vector, arrangement: Arrangement | None) -> Outcome:
+    """The outcome with its outputs as specified, and a note of what the judge cannot see then."""
+    if arrangement is None or outcome.ending is not Ending.RETURNED:
+        return outcome
+    plural = type(outcome.returned) in (list, tuple)
+    items: list[Any] = list(outcome.returned) if plural else [outcome.returned]  # type: ignore[call-overload]
+    shapes: list[str] = []
+    indices: list[str] = []
+    for number, item in enumerate(items[: len(arrangement.laid_out)]):
+        if arrangement.order is not None and arrangement.laid_out[number]:
+            items[number] = _reorder_axes(item, arrangement.order)
+            shapes += _shape_note(number, item, items[number], vector, arrangement)
+        if number in arrangement.countings and type(item) is np.ndarray:
+            items[number], lost = recounted(items[number], arrangement.countings[number])
+            if lost:
+                indices.append(
+                    f"{lost} of {item.size} indices in output {number} are outside of the data, or "
+                    f"in another image or channel, counted in {arrangement.counted(number)}"
+                )
+    is_misshapen = any(
+        described(item).shape != answer.expected.shape
+        for item, answer in zip(items, vector.answers, strict=False)
+    )
+    # Where a shape is wrong that is the failure, whatever the indices are.
+    note = "; ".join(shapes if is_misshapen else indices)
+    return replace(outcome, returned=items if plural else items[0], note=note)
+
+
+def _reorder_axes(item: Any, order: tuple[int, ...]) -> Any:
+    """An output as specified: an array, or the description of one that is not here."""
+    if type(item) is np.ndarray:
+        return restored(item, order)
+    if isinstance(item, Described) and item.shape is not None and len(item.shape) == len(order):
+        shape = tuple(item.shape[order.index(axis)] for axis in range(len(order)))
+        return replace(item, shape=shape)
+    return item
+
+
+def _shape_note(
+    number: int, item: Any, reordered: Any, vector: Vector, arrangement: Arrangement
+) -> Iterator[str]:
+    """What a wrong shape was as it came."""
+    came, shape = described(item).shape, described(reordered).shape
+    if came is None or number >= len(vector.answers):
+        return
+    expected = vector.answers[number].expected.shape
+    if shape != expected:
+        mistaken = ", the layout of the specification" if came == expected else ""
+        yield f"output {number} came as {came}{mistaken}, and {arrangement.name} is declared"

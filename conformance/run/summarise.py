@@ -1,0 +1,197 @@
+"""The end of a run: findings and footer, from the results in any order."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from conformance.backends.capabilities import Capabilities
+from conformance.choices import SuiteName
+from conformance.diagnosis.diagnose import RunDiagnosis
+from conformance.evidence import BAR, Evidence
+from conformance.grade.findings import SMALLEST_SPLIT, findings
+from conformance.grade.outcome import describe
+from conformance.model import FAILED, GRADED, Finding, Result
+from conformance.run.claim_text import RunScope, conclude
+from conformance.run.illustrate import Illustrator
+from conformance.run.interpretations import readings
+from conformance.run.mutant_outputs import with_given
+from conformance.run.partition_strength import measured
+from conformance.run.selection import Selection, untested
+from conformance.spec.default_attributes import in_a_line
+from conformance.spec.loader import shipped_operators
+from conformance.suite.store import Suite
+from conformance.verdict import ResultCounts
+
+TO_BLAME = 0.25
+"""The share of a target's vectors that must fail for the target to be reported as common."""
+
+
+def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
+    """The results in the order of the suite, so that what is said of them never depends on when
+    they came.
+    """
+    entries = suite.manifest.of({result.op for result in results})
+    listed = ((entry.op, entry.id) for entry in entries)
+    if all((result.op, result.id) in listed for result in results):
+        return results  # each was found after the one before it
+    place = {(entry.op, entry.id): i for i, entry in enumerate(entries)}
+    return sorted(results, key=lambda result: place[result.op, result.id])
+
+
+def diagnosed_findings(
+    results: Sequence[Result],
+    suite: Suite,
+    *,
+    level: str,
+    precision: Mapping[str, str],
+    command: Sequence[str],
+    show: Sequence[str],
+    spec: str = "",
+    declared: Capabilities | None = None,
+) -> Iterator[Finding]:
+    """The findings, worst first, each with what it comes from and what reports draw of it; see
+    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite; ``spec``
+    is the backend as it was named, ``declared`` what it declared.
+    """
+    narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
+    advised = dict.fromkeys(narrow, spec)
+    diagnosis = RunDiagnosis(results, suite, level=level, precision=precision, backends=advised)
+    illustrator = Illustrator(suite, level, precision)
+    by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
+    graded = _graded(results, {op for op, _ in by_id})
+    for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
+        smallest = by_id[finding.op, finding.smallest]
+        detailed, defect = finding, diagnosis.defects.get(finding.op, "")
+        facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
+        try:  # a defect of this tool costs a picture or a name, never the run
+            facts |= _case(smallest, suite)
+            detailed = replace(detailed, diagnosis=diagnosis.diagnose(finding))
+            variants = diagnosis.rule_changes(finding)
+            detailed = illustrator.illustrated(detailed, smallest, variants)
+            detailed = with_given(detailed, suite, variants)
+        except Exception as error:
+            defect = describe(error)
+        also = {"defect": defect} if defect else {}
+        also |= _search(detailed, suite, command)
+        yield replace(detailed, detail={**detailed.detail, **facts, **also})
+
+
+SEARCHED = ("--backend", "--env", "--level", "--precision")
+"""What a search is asked as the check was."""
+
+
+def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str, str]:
+    """The command that searches for smaller cases of a finding that nobody can explain."""
+    known = finding.diagnosis or {}
+    if known.get("faults") or known.get("conditions") or suite.name == SuiteName.FUZZ:
+        return {}
+    if not command or finding.op not in shipped_operators():
+        return {}
+    options = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
+    return {"fuzz": shlex.join(["conformance", "fuzz", *options, "--op", finding.op])}
+
+
+def _case(smallest: Result, suite: Suite) -> dict[str, str]:
+    """What the smallest vector of a finding asks, for people."""
+    spec = suite.specs.get(smallest.op)
+    if spec is None or smallest.asked is None:
+        return {}
+    return {"case": in_a_line(spec, smallest.asked)}
+
+
+def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:
+    """How many graded value vectors of some operators have each edge."""
+    counts: dict[str, Counter[str]] = {op: Counter() for op in ops}
+    for result in results if ops else ():
+        if result.op in ops and result.status in GRADED and result.reject is None:
+            counts[result.op].update(result.edges)
+    return counts
+
+
+def _common(
+    finding: Finding, smallest: Result, graded: Mapping[str, int], suite: Suite
+) -> dict[str, dict[str, str]]:
+    """The edges that all vectors of a finding share and that are common in real models, and why.
+
+    What a single vector shows besides is chance; nor is an edge to blame on which most vectors do
+    not fail so.
+    """
+    spec = suite.specs.get(finding.op)
+    if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
+        return {}
+    shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
+    common = {
+        name: why
+        for name, why in shared.items()
+        if why and len(finding.ids) >= TO_BLAME * graded[name]
+    }
+    return {"common": common} if common else {}
+
+
+def make_footer(
+    results: Sequence[Result],
+    suite: Suite,
+    selection: Selection,
+    *,
+    backend: str,
+    level: str,
+    precision: Mapping[str, str],
+    command: Sequence[str] = (),
+    ops: Sequence[str] | None = None,
+    declared: Capabilities | None = None,
+    min_strength: float | None = None,
+    interrupted: bool = False,
+    expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    strict: bool = False,
+) -> dict[str, Any]:
+    """What the footer of a run says but for times and memory; ``backend`` is name and version.
+
+    ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
+    ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
+    (None: the usual bar). ``expected`` and ``strict`` as in
+    :func:`conformance.run.claim_text.conclude`.
+    """
+    score = ResultCounts.of(
+        {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results
+    )
+    scope = RunScope(
+        backend=backend,
+        suite=suite.name,
+        digests=suite.manifest.digests,
+        level=level,
+        precision=precision,
+        values=sum(counts["value"] for counts in selection.by_op.values()),
+        in_suite=selection.in_suite,
+        whole=selection.whole,
+        shard="" if selection.shard is None else str(selection.shard),
+        partitions=selection.partitions,
+        command=command,
+        ops=ops or (),
+        excluded=() if declared is None else declared.reasons(selection.by_op),
+        untested=untested(None if declared is None else declared.operators, ops, suite.manifest),
+    )
+    claimed = not interrupted and not scope.no_claim
+    within = None if declared is None else selection.partitions.narrowed(declared)
+    evidence = Evidence(
+        measured(results, suite.manifest, level=level, declared=within) if claimed else (),
+        BAR if min_strength is None else min_strength,
+    )
+    return {
+        "event": "footer",
+        "interrupted": interrupted,
+        **conclude(
+            score,
+            scope,
+            interrupted=interrupted,
+            evidence=evidence,
+            expected=expected,
+            strict=strict,
+        ),
+        **(expected or {}),
+        "readings": readings(selection.by_op, results, suite.specs),
+    }

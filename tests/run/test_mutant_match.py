@@ -1,0 +1,60 @@
+"""What mutants give: together, where they cannot be put together, and in one output alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import tiers
+
+import conformance
+from conformance.reference import evaluate
+from conformance.run.mutant_match import Prediction
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import find_cycle
+
+OP = "onnx.AveragePool-22"
+CIRCULAR = ("ceil-drops-window-beyond-padding", "overhang-split-between-ends")
+DIVISOR = "divisor-one-more"
+MAX, BEGINS_AT_ZERO = "AdaptiveMaxPool-8", "search-begins-at-zero"
+KNOWN = {fault.id: fault for fault in mutants_of(find_spec(OP))}
+
+
+class Broken:
+    name, version = "broken", "1"
+
+    def run(self, op, inputs, attributes):
+        broken = (KNOWN[DIVISOR].change,)
+        return evaluate(find_spec(op), inputs, attributes, exact=False, variants=broken)
+
+
+def test_mutants_that_depend_on_each_other_predict_nothing():
+    suite = tiers.smoke()
+    assert any(find_cycle(find_spec(OP), *(KNOWN[one].change.replace for one in CIRCULAR)))
+    run = conformance.check(suite, Broken(), ops=[OP])
+    failed = [result for result in run.results if result.returned is not None]
+    prediction = Prediction(suite, "must", {})
+    assert any(prediction(result, (DIVISOR,)) for result in failed)
+    assert not any(prediction(result, CIRCULAR) for result in failed)
+
+
+class OneOutput:
+    """Its search begins at zero, and its indices are right all the same."""
+
+    name, version = "one-output", "1"
+
+    def run(self, op, inputs, attributes):
+        values, indices = evaluate(find_spec(op), inputs, attributes, exact=False)
+        return [np.fmax(values, values.dtype.type(0)), indices]
+
+
+def test_a_mutant_in_one_output_alone_is_what_it_is_in_all():
+    suite = tiers.smoke()
+    run = conformance.check(suite, OneOutput(), ops=[MAX])
+    failed = [result for result in run.results if result.returned is not None]
+    prediction = Prediction(suite, "must", {})
+    excused = [result for result in failed if prediction(result, (BEGINS_AT_ZERO,))]
+    assert len(excused) > 3
+    says = next(
+        fault.description for fault in mutants_of(find_spec(MAX)) if fault.id == BEGINS_AT_ZERO
+    )
+    assert any(says in prediction.could_be(result) for result in excused)
