@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,8 @@ def test_a_search_names_nothing_of_one_vector(monkeypatch: pytest.MonkeyPatch) -
     """Images after the last 8 and planes after the last 4 look alike in 9x1x1x1."""
     mutant = "exclude-pad-taken-for-true"
     those = killers(mutant)
-    monkeypatch.setattr("conformance.diagnosis.diagnose.FUZZ", tiers.core().manifest.name)
+    search = SimpleNamespace(FUZZ=tiers.core().manifest.name)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.SuiteName", search)
     monkeypatch.setattr("conformance.diagnosis.diagnose.RunDiagnosis._unasked", lambda *_: [])
     told = next(one for one in (of(mutant, one) for one in those) if len(ids(one)) <= MAX_NAMES)
     assert mutant in ids(told)
