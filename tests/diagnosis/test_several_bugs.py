@@ -47,7 +47,7 @@ def named(found: Sequence[Explanation]) -> set[str]:
     ("op", "mutants"),
     [
         ("onnx.AveragePool-22", ["divisor-counts-overhang", "same-lower-like-upper"]),
-        ("MaxPool-14", ["valid-forgets-dilations", "same-upper-like-lower"]),
+        ("MaxPool-14", ["dilations-ignored", "same-upper-like-lower"]),
         ("torch.avg_pool-2", ["kernel-1-ignores-strides", "end-pads-not-counted"]),
     ],
 )
