@@ -175,7 +175,7 @@ def check(
         _path(known_failures),
         _path(require),
         # A file may speak of more operators than this suite has.
-        specs=ChainMap(*cast("Any", (opened.specs, loader.shipped()))),
+        specs=ChainMap(*cast("Any", (opened.specs, loader.shipped_specs()))),
         strict=strict,
         today=_day_of(earlier),
     )
@@ -266,7 +266,7 @@ def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
         EvaluationError: a valid case with numbers above 2**62, or more elements than are computed.
         UsageError: an operator that does not exist.
     """
-    return evaluate(loader.find(op), list(inputs), attributes)
+    return evaluate(loader.find_spec(op), list(inputs), attributes)
 
 
 class _Collected:

@@ -128,5 +128,5 @@ _FACTS = {str(kind): kind.facts for kind in FailureKind}
 
 
 def facts_of(kind: str) -> FailureFacts:
-    """Return what is said of a kind, which a log may have and this version may not know."""
+    """Return the facts of a kind. One of a newer log has its name only."""
     return _FACTS.get(kind) or FailureFacts(kind, kind, kind)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from conformance.dtypes import Array
 from conformance.errors import UsageError, closest
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -44,9 +44,9 @@ def cases(
     from hypothesis import strategies as st
 
     from conformance.generate.strategies import cases as of_rank
-    from conformance.spec.model import Draw
+    from conformance.spec.model import DrawBounds
 
-    spec = find(op)
+    spec = find_spec(op)
     own = spec.types[spec.data.type]
     asked = [("rank", ranks or (), spec.ranks), ("element type", dtypes or (), own)]
     for what, narrowed, known in asked:
@@ -54,7 +54,11 @@ def cases(
             listed = map(str, known)
             hint = closest(str(one), listed) or f"it has {', '.join(map(str, known))}"
             raise UsageError(f"{spec.op} has no {what} {one!r}", hint=hint)
-    aim = {spec.data.type: Draw(values=tuple(d for d in own if d in dtypes))} if dtypes else None
+    aim = (
+        {spec.data.type: DrawBounds(values=tuple(d for d in own if d in dtypes))}
+        if dtypes
+        else None
+    )
     chosen = sorted(ranks or spec.ranks)
     return st.sampled_from(chosen).flatmap(lambda rank: of_rank(spec, rank, aim))
 
@@ -67,5 +71,5 @@ def inputs(case: Case, op: str | None = None) -> list[Array]:
     """
     from conformance.reference.values import data_of, operands_of
 
-    spec = find(op or case.op)
+    spec = find_spec(op or case.op)
     return [*data_of(spec, case), *operands_of(spec, case)]

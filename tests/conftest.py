@@ -141,10 +141,10 @@ def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     from tables import table_of
 
     from conformance.reference.build import build
-    from conformance.spec.loader import find
+    from conformance.spec.loader import find_spec
     from conformance.suite.writer import write_suite
 
-    vectors = [(build(find(case.op), case, level), ("core",)) for case, level in CASES]
+    vectors = [(build(find_spec(case.op), case, level), ("core",)) for case, level in CASES]
     folder = tmp_path_factory.mktemp("suites") / "small"
     strength = table_of(vector for vector, _ in vectors)
     return write_suite(folder, vectors, name="small", seed=0, versions={}, strength=strength)

@@ -17,8 +17,8 @@ from jsonschema import Draft202012Validator
 
 from conformance.data import directory
 from conformance.json_schema import JsonSchema, load_schema
-from conformance.spec import structure
-from conformance.spec.reader import parse
+from conformance.spec import schema_check
+from conformance.spec.yaml_reader import parse_yaml
 
 ROOT = Path(__file__).parents[1]
 JUNK: tuple[Any, ...] = (
@@ -31,9 +31,12 @@ JUNK: tuple[Any, ...] = (
 
 def documents() -> Iterator[tuple[str, JsonSchema, Any]]:
     """A name, a schema and a document that is sound."""
-    for kind, folder in ((structure.SPEC, "specs"), (structure.FAULTS, "specs/faults/pooling")):
+    for kind, folder in (
+        (schema_check.SPEC, "specs"),
+        (schema_check.FAULTS, "specs/faults/pooling"),
+    ):
         for path in sorted((ROOT / folder).glob("*.yaml")):
-            data = parse(path.read_text(), path.name).data
+            data = parse_yaml(path.read_text(), path.name).data
             if "extends" not in data:
                 yield path.stem, load_schema(f"spec/{kind}.schema.json"), data
     vectors = directory("vectors")

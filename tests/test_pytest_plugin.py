@@ -22,7 +22,7 @@ RIGHT = """
 from conformance import reference
 from conformance.reference import evaluate
 from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 def run(op, inputs, attributes):
     return evaluate(find(op), inputs, attributes, exact=False)

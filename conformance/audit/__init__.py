@@ -1,4 +1,4 @@
-"""Measures a suite: mutation score, pairwise coverage, strength by part."""
+"""Mutation score, pairwise coverage, and strength by partition of a suite."""
 
 PRECISION = "standard"
 """The precision at which kills are measured."""

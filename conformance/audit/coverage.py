@@ -9,14 +9,14 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from conformance.audit.membership import base_type
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.partitions import base_type
+from conformance.audit.strata_targets import required_pairs, required_types
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.batches import batch_of
+from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import table_of
 from conformance.suite.manifest import Manifest
 from conformance.suite.strength import Pair, Strength
 
@@ -26,44 +26,47 @@ SLICE = 1000
 
 @dataclass(frozen=True)
 class StrataCoverage:
-    """Which remainders the vectors of a rank meet in which strata: pairs of their names; a
-    remainder with itself, in any stratum; an element type with a remainder, in that type."""
+    """Pairs of remainder and stratum that the vectors of one rank cover.
 
-    asked: frozenset[Pair] = field(repr=False)
+    The pairs are of names: a remainder with itself, in any stratum; an element type with a
+    remainder, in that type.
+    """
+
+    required: frozenset[Pair] = field(repr=False)
     met: frozenset[Pair] = field(repr=False)
     infeasible: frozenset[Pair] = field(repr=False)
     unsettled: frozenset[Pair] = field(repr=False)
 
     @cached_property
     def missing(self) -> tuple[Pair, ...]:
-        """What can be met, and is not."""
-        return tuple(sorted(self.asked - self.met - self.infeasible - self.unsettled))
+        """Required pairs that are feasible and not covered."""
+        return tuple(sorted(self.required - self.met - self.infeasible - self.unsettled))
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
-        """What no vector meets, and for which neither a case nor a proof was found."""
+        """Pairs that no vector covers, without a known case or proof."""
         return tuple(sorted(self.unsettled - self.met))
 
     @cached_property
     def disproved(self) -> tuple[Pair, ...]:
-        """What is called infeasible, and is met all the same."""
+        """Pairs that are called infeasible although a vector covers them."""
         return tuple(sorted(self.infeasible & self.met))
 
     @property
     def complete(self) -> bool:
-        """Whether everything that can be met is, and nothing that cannot be."""
+        """True if every feasible pair is covered, and no infeasible one."""
         return not (self.missing or self.undecided or self.disproved)
 
 
 @dataclass(frozen=True)
 class RankCoverage:
-    """What the vectors of one operator and rank show.
+    """Coverage by the vectors of one operator and rank.
 
-    ``pairs`` holds each pair of edges that some vector shows in the operator's base type, which is
-    the one that nearly every backend has (an edge with itself: the edge, in any type), and
-    ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
-    the manifest has a proof for, ``unsettled`` those that were neither found nor proven.
-    ``strata`` is None where the suite was selected for other strata than there are, or for none.
+    ``pairs`` holds each pair of targets that some vector shows in the operator's base type, which
+    is the one that nearly every backend has (a target with itself: the edge, in any type), and
+    ``typed`` each target with the element types that show it. ``infeasible`` are those of both that
+    the manifest has a proof for, ``unsettled`` those that were neither found nor proven. ``strata``
+    is None where the suite was selected for other strata than there are, or for none.
     """
 
     op: str
@@ -79,33 +82,33 @@ class RankCoverage:
 
     @cached_property
     def feasible_edges(self) -> tuple[str, ...]:
-        return tuple(edge for edge in self.edges if (edge, edge) not in self.infeasible)
+        return tuple(target for target in self.edges if (target, target) not in self.infeasible)
 
     @cached_property
     def missing_edges(self) -> tuple[str, ...]:
         """Coverage targets that are feasible and not covered."""
         settled = self.pairs | self.unsettled
-        return tuple(edge for edge in self.feasible_edges if (edge, edge) not in settled)
+        return tuple(target for target in self.feasible_edges if (target, target) not in settled)
 
     @cached_property
     def missing_types(self) -> tuple[tuple[str, str], ...]:
         """Element types, each with a target that is feasible and not covered in that type."""
         settled = self.typed | self.infeasible | self.unsettled
         return tuple(
-            (dtype, edge)
-            for edge in self.feasible_edges
+            (dtype, target)
+            for target in self.feasible_edges
             for dtype in self.dtypes
-            if (dtype, edge) not in settled
+            if (dtype, target) not in settled
         )
 
     @cached_property
     def feasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different targets that are not proven infeasible."""
+        """Pairs of different targets that are not proven infeasible."""
         return tuple(pair for pair in self._different if pair not in self.infeasible)
 
     @cached_property
     def infeasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different targets that are proven infeasible."""
+        """Pairs of different targets that are proven infeasible."""
         return tuple(pair for pair in self._different if pair in self.infeasible)
 
     @property
@@ -120,7 +123,7 @@ class RankCoverage:
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
-        """What no vector covers, and for which neither a case nor a proof was found."""
+        """Pairs that no vector covers, without a known case or proof."""
         return tuple(sorted(self.unsettled - self.pairs - self.typed))
 
     @cached_property
@@ -130,7 +133,7 @@ class RankCoverage:
 
     @property
     def complete(self) -> bool:
-        """Whether everything feasible is covered, and nothing infeasible is."""
+        """True if everything feasible is covered, and nothing infeasible."""
         return not (
             self.missing_edges
             or self.missing_types
@@ -144,79 +147,89 @@ class RankCoverage:
 def coverage(
     spec: OpSpec, manifest: Manifest, vectors: Iterable[Vector]
 ) -> tuple[list[RankCoverage], list[str]]:
-    """The coverage of each rank by some vectors of ``spec``, and what their files say wrongly.
+    """Compute the coverage of each rank, and check the targets that vectors list.
 
     The edges of each vector are evaluated anew from its inputs and attributes; those that its file
     lists are compared with them.
     """
     strata = strata_of(spec)
-    names = {edge.name for edge in spec.edges}
-    shown: dict[int, list[tuple[str, tuple[str, ...]]]] = {rank: [] for rank in spec.ranks}
+    names = {target.name for target in spec.edges}
+    targets_by_rank: dict[int, list[tuple[str, tuple[str, ...]]]] = {
+        rank: [] for rank in spec.ranks
+    }
     wrong = []
     valued = (vector for vector in vectors if vector.case.reject is None)
-    while some := list(islice(valued, SLICE)):
+    while batch := list(islice(valued, SLICE)):
         for rank in spec.ranks:
-            own = [vector for vector in some if vector.inputs[0].ndim == rank]
-            for vector, met in zip(own, conditions(strata.whole, rank, own), strict=True):
-                edges = tuple(name for name in met if name in names)
-                if edges != vector.edges:
+            rank_vectors = [vector for vector in batch if vector.inputs[0].ndim == rank]
+            for vector, met in zip(
+                rank_vectors, covered_targets(strata.whole, rank, rank_vectors), strict=True
+            ):
+                targets = tuple(name for name in met if name in names)
+                if targets != vector.edges:
                     lists = "lists coverage targets that its inputs and attributes do not meet"
                     wrong.append(f"{vector.id}: {lists}")
-                shown[rank].append((vector.case.types[spec.data.type], met))
+                targets_by_rank[rank].append((vector.case.types[spec.data.type], met))
     strength = manifest.strength.get(spec.op, Strength())
     current = bool(strength.strata) and strength.strata == strata.meaning
     types = spec.types[spec.data.type]
-    known = {*names, *types}
+    names_and_types = {*names, *types}
     return [
         RankCoverage(
             op=spec.op,
             rank=rank,
-            vectors=len(found),
-            edges=tuple(edge.name for edge in spec.edges),
+            vectors=len(covered),
+            edges=tuple(target.name for target in spec.edges),
             dtypes=types,
             pairs=_of(
-                (pair for dtype, met in found for pair in _pairs(met, dtype == base_type(spec))),
+                (pair for dtype, met in covered for pair in _pairs(met, dtype == base_type(spec))),
                 names,
             ),
-            typed=_of(((dtype, one) for dtype, met in found for one in met), known),
-            infeasible=_of(strength.infeasible.get(rank, ()), known),
-            unsettled=_of(_unsettled(manifest, spec.op, rank), known),
-            strata=_strata(spec, manifest, rank, found) if current else None,
+            typed=_of(((dtype, name) for dtype, met in covered for name in met), names_and_types),
+            infeasible=_of(strength.infeasible.get(rank, ()), names_and_types),
+            unsettled=_of(_unsettled(manifest, spec.op, rank), names_and_types),
+            strata=_strata(spec, manifest, rank, covered) if current else None,
         )
-        for rank, found in shown.items()
+        for rank, covered in targets_by_rank.items()
     ], wrong
 
 
-def conditions(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
-    """The edges of a specification that each of some vectors of a rank meets, by name: told by
-    geometry for all at once, by the data for each alone."""
+def covered_targets(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
+    """List the targets of a specification that each vector of a rank covers, by name.
+
+    Geometry decides for all vectors at once, data for each alone.
+    """
     if not spec.edges:
         return [()] * len(vectors)
     batch = batch_of(table_of(spec, [vector.case for vector in vectors], rank))
-    told = [batch.truth(edge.when) for edge in spec.edges]
-    shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
+    truths = [batch.truth(target.when) for target in spec.edges]
+    shows, may = (np.stack(columns, axis=1) for columns in zip(*truths, strict=True))
     for row, vector in enumerate(vectors):
         unsure = np.flatnonzero(may[row] & ~shows[row])
         if len(unsure):
             env = facts(spec, vector.case, vector.inputs)
-            shows[row, unsure] = [spec.edges[edge].when.evaluate(env) for edge in unsure]
+            shows[row, unsure] = [spec.edges[target].when.evaluate(env) for target in unsure]
     return [
-        tuple(edge.name for edge, holds in zip(spec.edges, row, strict=True) if holds)
+        tuple(target.name for target, holds in zip(spec.edges, row, strict=True) if holds)
         for row in shows
     ]
 
 
-def _pairs(edges: Sequence[str], paired: bool) -> Iterator[Pair]:
-    yield from ((edge, edge) for edge in edges)
+def _pairs(targets: Sequence[str], paired: bool) -> Iterator[Pair]:
+    yield from ((target, target) for target in targets)
     if paired:
-        yield from combinations(sorted(edges), 2)
+        yield from combinations(sorted(targets), 2)
 
 
 def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:
     """What the manifest lists as undecided: pairs, single targets, targets in a type."""
-    for one in manifest.uncovered:
-        if (one.op, one.rank) == (op, rank):
-            yield (one.dtype, one.edges[0]) if one.dtype else (one.edges[0], one.edges[-1])
+    for target in manifest.uncovered:
+        if (target.op, target.rank) == (op, rank):
+            yield (
+                (target.dtype, target.edges[0])
+                if target.dtype
+                else (target.edges[0], target.edges[-1])
+            )
 
 
 def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
@@ -225,17 +238,17 @@ def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
 
 
 def _strata(
-    spec: OpSpec, manifest: Manifest, rank: int, found: Sequence[tuple[str, tuple[str, ...]]]
+    spec: OpSpec, manifest: Manifest, rank: int, covered: Sequence[tuple[str, tuple[str, ...]]]
 ) -> StrataCoverage:
     """The strata that vectors of a rank, each with its type and targets, cover."""
     strata, base = strata_of(spec), base_type(spec)
-    wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
+    required = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
     met: set[Pair] = set()
-    for dtype, names in found:
+    for dtype, names in covered:
         met |= {(dtype, name) for name in names} | set(_pairs(names, dtype == base))
     return StrataCoverage(
-        asked=frozenset(wanted),
-        met=frozenset(met & wanted),
-        infeasible=frozenset(wanted & manifest.strength[spec.op].infeasible.get(rank, {}).keys()),
-        unsettled=frozenset(wanted & {*_unsettled(manifest, spec.op, rank)}),
+        required=frozenset(required),
+        met=frozenset(met & required),
+        infeasible=frozenset(required & manifest.strength[spec.op].infeasible.get(rank, {}).keys()),
+        unsettled=frozenset(required & {*_unsettled(manifest, spec.op, rank)}),
     )

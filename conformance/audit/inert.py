@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from conformance.audit.membership import profile
+from conformance.audit.partitions import profile_of
 from conformance.dtypes import DTYPES
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import UNKNOWN, BatchValue, Bools, Value, code, constant
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
@@ -28,61 +28,69 @@ MAYBE = BatchValue(np.False_, maybe=np.True_)
 """A truth value of which nothing is known."""
 
 
-class Everywhere(Batch):
-    """All cases of a part: one row for each combination of the words and truth values that some
-    conditions depend on."""
+class PartitionCases(Batch):
+    """All cases of a partition, in few rows.
 
-    def __init__(self, spec: OpSpec, part: Part, guards: Sequence[Expression]) -> None:
+    One row stands for each combination of the words and truth values that some conditions depend
+    on.
+    """
+
+    def __init__(self, spec: OpSpec, partition: Part, guards: Sequence[Expression]) -> None:
         self.spec, self.scope = spec, scope_of(spec)
-        met = profile(spec, part).when if part.profile else None
+        met = profile_of(spec, partition).when if partition.profile else None
         reached = spec.reach([*guards, *([met] if met is not None else [])])
         columns = {
-            key: values for key, values in _columns(spec, part) if key in reached or len(values) < 2
+            key: values
+            for key, values in _columns(spec, partition)
+            if key in reached or len(values) < 2
         }
         rows = list(product(*columns.values()))
         by_key = zip(*rows, strict=True)
-        known: dict[str, Value] = {
+        quantities: dict[str, Value] = {
             key: BatchValue(np.array(column)) for key, column in zip(columns, by_key, strict=True)
         }
-        axes = spec.layout.axes(part.rank)
-        known |= {"rank": constant(part.rank), "axes": constant(axes)}
-        known["axis"] = tuple(map(constant, range(axes)))
-        known |= _numbers(met, spec, axes)
-        super().__init__(len(rows), axes, known, spec.definitions)
+        axes = spec.layout.axes(partition.rank)
+        quantities |= {"rank": constant(partition.rank), "axes": constant(axes)}
+        quantities["axis"] = tuple(map(constant, range(axes)))
+        quantities |= _numbers(met, spec, axes)
+        super().__init__(len(rows), axes, quantities, spec.definitions)
         self._there = np.ones(len(rows), np.bool_) if met is None else self.possible(met)
 
     def reached(self, guard: Expression | None) -> bool:
-        """Whether a guard may hold for something."""
+        """Return whether a guard may hold anywhere in the partition."""
         return guard is None or bool((self.possible(guard) & self._there).any())
 
     def worked_out(self, name: str) -> Value:
         if name in self.definitions:
             return super().worked_out(name)
         kind = self.scope[name]
-        one = MAYBE if kind.type == "bool" else UNKNOWN
-        return (one,) * self.axes if kind.per_axis else one
+        value = MAYBE if kind.type == "bool" else UNKNOWN
+        return (value,) * self.axes if kind.per_axis else value
 
     def possible(self, condition: Expression) -> Bools:
-        """Of which rows a condition may hold for something, (rows,)."""
+        """Mark the rows in which a condition may hold somewhere, (rows,)."""
         tree = Node("somewhere", (condition.tree,), Kind("bool"))
         # What cannot be computed changes nothing, so whether it is settled does not matter.
         value, _ = self.tracked(lambda: self.visit(tree))
-        found = np.zeros(self.count, np.bool_)
+        is_possible = np.zeros(self.count, np.bool_)
         for entry in value if isinstance(value, tuple) else (value,):
-            found |= entry.possible
-        return found
+            is_possible |= entry.possible
+        return is_possible
 
 
-def _columns(spec: OpSpec, part: Part) -> Iterator[tuple[str, list[int] | list[bool]]]:
+def _columns(spec: OpSpec, partition: Part) -> Iterator[tuple[str, list[int] | list[bool]]]:
     """The values that words and truth values of a case of a part can have."""
     for name, dtypes in spec.types.items():
-        own = [part.dtype] if name == spec.data.type else dtypes
-        yield name, [code(dtype) for dtype in own]
-    yield "pattern", [code(one) for one in spec.patterns if spec.fills(one, part.dtype)]
+        partition_types = [partition.dtype] if name == spec.data.type else dtypes
+        yield name, [code(dtype) for dtype in partition_types]
+    yield (
+        "pattern",
+        [code(pattern) for pattern in spec.patterns if spec.fills(pattern, partition.dtype)],
+    )
     for key, quantity in spec.quantities.items():
         if quantity.type == "enum":
-            words = dict.fromkeys((*quantity.values, *filter(None, (quantity.default,))))
-            yield key, [code(str(word)) for word in words]
+            values = dict.fromkeys((*quantity.values, *filter(None, (quantity.default,))))
+            yield key, [code(str(word)) for word in values]
         elif quantity.type == "bool":
             yield key, [False, True]
 
@@ -95,9 +103,9 @@ def _numbers(met: Expression | None, spec: OpSpec, axes: int) -> Iterator[tuple[
         if node.op == "==":
             name, other = (n.args[0] if n.op == "repeat" else n for n in node.args)
             if name.op == "name" and other.op == "constant" and str(name.value) in spec.quantities:
-                one = constant(other.value)
+                value = constant(other.value)
                 per_axis = spec.quantities[str(name.value)].per_axis
-                yield str(name.value), (one,) * axes if per_axis else one
+                yield str(name.value), (value,) * axes if per_axis else value
 
 
 def _conjuncts(node: Node) -> Iterator[Node]:
@@ -110,17 +118,17 @@ def _conjuncts(node: Node) -> Iterator[Node]:
         yield node
 
 
-def inert(spec: OpSpec, part: Part, faults: Iterable[Fault]) -> frozenset[str]:
-    """Of some mutants, by id, those that change nothing on any case of a part."""
-    faults = tuple(faults)
-    guards = [one.variant.where for one in faults if one.variant.where is not None]
-    everywhere = Everywhere(spec, part, guards)
+def find_inert(spec: OpSpec, partition: Part, mutants: Iterable[Mutant]) -> frozenset[str]:
+    """Find the mutants, by id, that change nothing in any case of a partition."""
+    mutants = tuple(mutants)
+    guards = [mutant.change.where for mutant in mutants if mutant.change.where is not None]
+    everywhere = PartitionCases(spec, partition, guards)
     rules = spec.kin.rules
     floating = {name for name, rule in rules.items() if rule.floating}
-    whole = not DTYPES[part.dtype].is_float
+    is_integer = not DTYPES[partition.dtype].is_float
     return frozenset(
-        fault.id
-        for fault in faults
-        if (whole and fault.variant.replace.keys() <= floating)
-        or not everywhere.reached(fault.variant.where)
+        mutant.id
+        for mutant in mutants
+        if (is_integer and mutant.change.replace.keys() <= floating)
+        or not everywhere.reached(mutant.change.where)
     )

@@ -1,4 +1,4 @@
-"""Which mutants a vector kills."""
+"""Kills: the mutants that a vector distinguishes from the oracle."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
-from conformance.audit.vacuity import passing
+from conformance.audit.trivial_implementations import trivial_passes
 from conformance.dtypes import Array
 from conformance.grade.compare import accepted
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Fault
+from conformance.spec.case_table import table_of
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.spec.table import table_of
 
 SLICE = 500
 """Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
@@ -32,94 +32,112 @@ FEW = 12
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A fault that a vector notices: at level should always, at ``must`` unless a reading allows
-    its outputs. ``print`` is the fingerprint of the outputs where they are graded."""
+    """A mutant that a vector kills.
 
-    fault: str
-    must: bool
-    print: bytes
+    It is always killed at level should, and at must if no interpretation allows its outputs.
+    ``fingerprint`` is the fingerprint of the outputs where they are graded.
+    """
+
+    mutant: str
+    at_must: bool
+    fingerprint: bytes
 
 
-class Bank:
+class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: OpSpec, faults: Sequence[Fault]) -> None:
+    def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
-        self.faults = tuple(faults)
-        self._altered = [(fault.id, Altered(spec, fault.variant)) for fault in faults]
+        self.mutants = tuple(mutants)
+        self._implementations = [(mutant.id, Altered(spec, mutant.change)) for mutant in mutants]
 
-    def among(self, faults: Collection[str]) -> Bank:
-        """The same mutants as far as they are among these, as ready as they are here."""
-        found = copy(self)
-        found.faults = tuple(fault for fault in self.faults if fault.id in faults)
-        found._altered = [one for one in self._altered if one[0] in faults]
-        return found
+    def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
+        """Restrict the runner to some of its mutants, without preparing them again."""
+        subset = copy(self)
+        subset.mutants = tuple(mutant for mutant in self.mutants if mutant.id in mutants)
+        subset._implementations = [
+            implementation
+            for implementation in self._implementations
+            if implementation[0] in mutants
+        ]
+        return subset
 
     def may_differ(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
-        """Which faults may give other outputs than the right ones on which case, (cases, faults).
+        """Mark the mutants that may change the outputs of each case, (cases, mutants).
 
-        Told from the geometry of all at once, which is much faster than working outputs out.
+        Geometry decides for all cases at once, which is much faster than computing outputs.
         """
-        found = np.ones((len(cases), len(self.faults)), np.bool_)
+        may = np.ones((len(cases), len(self.mutants)), np.bool_)
         ranks = np.array([self.spec.rank_of(case) for case in cases])
         for rank in np.unique(ranks):
             for rows in _slices(np.flatnonzero(ranks == rank)):
                 table = table_of(self.spec, [cases[row] for row in rows], int(rank))
-                found[rows] = self.may_differ_in(batch_of(table))
-        return found
+                may[rows] = self.may_differ_in(batch_of(table))
+        return may
 
     def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
-        """:meth:`may_differ` of cases of one rank, no more than a :data:`SLICE`."""
-        found = np.empty((batch.count, len(self.faults)), np.bool_)
-        for place, (_, altered) in enumerate(self._altered):
-            found[:, place] = may_differ(batch, altered)
-        return found
+        """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
+        table = np.empty((batch.count, len(self.mutants)), np.bool_)
+        for column, (_, implementation) in enumerate(self._implementations):
+            table[:, column] = may_differ(batch, implementation)
+        return table
 
-    def prints(
+    def fingerprints(
         self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
     ) -> dict[str, bytes]:
-        """For each fault that gives other outputs than the right ones, graded or not, which.
+        """Compute a fingerprint of the outputs of each mutant that changes them, graded or not.
 
         Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
         """
         subject = Subject(self.spec, case, inputs)
         right = _print((), subject.outputs)
-        found = {}
-        for fault, altered in self._among(among):
-            outputs = subject.under(altered)
+        fingerprints = {}
+        for mutant, implementation in self._among(among):
+            outputs = subject.under(implementation)
             if outputs is not subject.outputs:
                 other = _print((), outputs)
                 if other != right:
-                    found[fault] = other
-        return found
+                    fingerprints[mutant] = other
+        return fingerprints
 
     def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
-        return self._altered if among is None else compress(self._altered, among)
+        return self._implementations if among is None else compress(self._implementations, among)
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
-        """:meth:`kills` of some vectors, faster together."""
+        """Compute :meth:`kills` of several vectors, faster together."""
         if len(vectors) <= FEW:
             return [self.kills(vector) for vector in vectors]
         may = self.may_differ([vector.case for vector in vectors])
         return [self.kills(vector, row) for vector, row in zip(vectors, may, strict=True)]
 
     def kills(self, vector: Vector, among: NDArray[np.bool_] | None = None) -> tuple[Kill, ...]:
-        """The faults that a value vector notices; none for a must-reject vector.
+        """List the mutants that a value vector kills; none for a negative test.
 
-        Nor does one count that an impostor passes, though its geometry may exempt it.
+        A vector that a trivial implementation passes kills nothing, though its geometry may exempt
+        it.
         """
-        if vector.case.reject is not None or passing(self.spec, vector):
+        if vector.case.reject is not None or trivial_passes(self.spec, vector):
             return ()
-        allowed = [answer for answers in vector.readings.values() for answer in answers]
-        shapes = {answer.expected.shape for answer in allowed}
+        allowed = [
+            expected_output
+            for expected_outputs in vector.readings.values()
+            for expected_output in expected_outputs
+        ]
+        shapes = {expected_output.expected.shape for expected_output in allowed}
         subject = Subject(self.spec, vector.case, vector.inputs, shapes)
-        given = {fault: subject.under(altered) for fault, altered in self._among(among)}
+        outputs_by_mutant = {
+            mutant: subject.under(implementation) for mutant, implementation in self._among(among)
+        }
         # What the subject gives keeps its id.
-        several = {id(one): one for one in given.values() if one is not subject.outputs}
+        several = {
+            id(outputs): outputs
+            for outputs in outputs_by_mutant.values()
+            if outputs is not subject.outputs
+        }
         noticed = dict(_noticed(vector, list(several.values())))
         return tuple(
-            Kill(fault, *noticed[id(outputs)])
-            for fault, outputs in given.items()
+            Kill(mutant, *noticed[id(outputs)])
+            for mutant, outputs in outputs_by_mutant.items()
             if id(outputs) in noticed
         )
 
@@ -128,12 +146,12 @@ def _noticed(
     vector: Vector, several: Sequence[Sequence[Array]]
 ) -> Iterator[tuple[int, tuple[bool, bytes]]]:
     """Of several outputs those that are refused, by their id: whether they are although every
-    reading is allowed, and their fingerprint."""
+    interpretation is allowed, and their fingerprint."""
     right = accepted(vector.answers, several, PRECISION)
     wrong = list(compress(several, ~right))
     allowed = np.zeros(len(wrong), np.bool_)
-    for answers in vector.readings.values():
-        allowed |= accepted(answers, wrong, PRECISION)
+    for expected_outputs in vector.readings.values():
+        allowed |= accepted(expected_outputs, wrong, PRECISION)
     for outputs, excused in zip(wrong, allowed.tolist(), strict=True):
         yield id(outputs), (not excused, _print(vector.answers, outputs))
 
@@ -143,16 +161,16 @@ def _slices(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         yield rows[begin : begin + SLICE]
 
 
-def _print(answers: Sequence[Answer], outputs: Sequence[Array]) -> bytes:
+def _print(expected_outputs: Sequence[Answer], outputs: Sequence[Array]) -> bytes:
     """A fingerprint of outputs, without the elements that the answers leave open."""
     digest = hashlib.blake2b(digest_size=8)
     for number, output in enumerate(outputs):
-        hidden = answers[number].open if answers else None
+        hidden = expected_outputs[number].open if expected_outputs else None
         if hidden is not None and hidden.shape == output.shape:
             output = np.where(hidden & OPEN_BIT[PRECISION], output.dtype.type(0), output)
         digest.update(f"{output.dtype}{output.shape}".encode())
         # One element repeated without memory is told by that element.
         steps = (step for step, n in zip(output.strides, output.shape, strict=True) if n > 1)
-        told = output if any(steps) else output[(slice(1),) * output.ndim]
-        digest.update(np.ascontiguousarray(told).tobytes())
+        elements = output if any(steps) else output[(slice(1),) * output.ndim]
+        digest.update(np.ascontiguousarray(elements).tobytes())
     return digest.digest()

@@ -8,113 +8,115 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from conformance.audit.kills import Kill
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 
 
 @dataclass(frozen=True)
-class Score:
-    """What the vectors of one operator notice of its faults.
+class MutationScore:
+    """The kills of one operator's mutants by a suite.
 
-    ``kills`` gives by vector id the faults that it notices. ``faults`` are all that were tried.
+    ``kills`` are by id of the vector. ``mutants`` are all mutants that were run.
     """
 
     op: str
-    faults: tuple[Fault, ...]
+    mutants: tuple[Mutant, ...]
     kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
 
     @cached_property
-    def noticed(self) -> Mapping[str, int]:
-        """How many vectors kill each mutant, at level should."""
-        return Counter(kill.fault for found in self.kills.values() for kill in found)
+    def kill_counts(self) -> Mapping[str, int]:
+        """Number of vectors that kill each mutant, at level should."""
+        return Counter(kill.mutant for kills in self.kills.values() for kill in kills)
 
     @cached_property
-    def noticed_at_must(self) -> Mapping[str, int]:
-        """How many vectors kill each mutant although every interpretation is allowed."""
-        return Counter(kill.fault for found in self.kills.values() for kill in found if kill.must)
-
-    @property
-    def equivalent(self) -> tuple[Fault, ...]:
-        """The mutants that the catalogue marks equivalent; they do not count."""
-        return tuple(fault for fault in self.faults if fault.equivalent)
-
-    @property
-    def counted(self) -> tuple[Fault, ...]:
-        """The mutants that the suite has to kill."""
-        return tuple(fault for fault in self.faults if not fault.equivalent)
-
-    @property
-    def excused(self) -> tuple[Fault, ...]:
-        """The mutants that an interpretation of the document excuses at level must."""
-        return tuple(fault for fault in self.counted if fault.reading)
-
-    @property
-    def missed(self) -> tuple[Fault, ...]:
-        """The mutants that survive at level should."""
-        return tuple(fault for fault in self.counted if not self.noticed[fault.id])
-
-    @property
-    def missed_at_must(self) -> tuple[Fault, ...]:
-        """The mutants that survive at level must, and that no interpretation excuses."""
-        return tuple(
-            fault
-            for fault in self.counted
-            if not fault.reading and not self.noticed_at_must[fault.id]
+    def kill_counts_at_must(self) -> Mapping[str, int]:
+        """Number of vectors that kill each mutant although every interpretation is allowed."""
+        return Counter(
+            kill.mutant for kills in self.kills.values() for kill in kills if kill.at_must
         )
 
     @property
-    def wrongly_equivalent(self) -> tuple[Fault, ...]:
-        """Mutants that the catalogue marks equivalent, and that a vector kills."""
-        return tuple(fault for fault in self.equivalent if self.noticed[fault.id])
+    def equivalent(self) -> tuple[Mutant, ...]:
+        """Mutants that the catalogue marks equivalent; they do not count."""
+        return tuple(mutant for mutant in self.mutants if mutant.equivalent)
 
     @property
-    def wrongly_excused(self) -> tuple[Fault, ...]:
+    def counted(self) -> tuple[Mutant, ...]:
+        """Mutants that the suite has to kill."""
+        return tuple(mutant for mutant in self.mutants if not mutant.equivalent)
+
+    @property
+    def excused(self) -> tuple[Mutant, ...]:
+        """Mutants that an interpretation of the document excuses at level must."""
+        return tuple(mutant for mutant in self.counted if mutant.excused_by)
+
+    @property
+    def missed(self) -> tuple[Mutant, ...]:
+        """Mutants that survive at level should."""
+        return tuple(mutant for mutant in self.counted if not self.kill_counts[mutant.id])
+
+    @property
+    def missed_at_must(self) -> tuple[Mutant, ...]:
+        """Mutants that survive at level must, and that no interpretation excuses."""
+        return tuple(
+            mutant
+            for mutant in self.counted
+            if not mutant.excused_by and not self.kill_counts_at_must[mutant.id]
+        )
+
+    @property
+    def wrongly_equivalent(self) -> tuple[Mutant, ...]:
+        """Mutants that the catalogue marks equivalent, and that a vector kills."""
+        return tuple(mutant for mutant in self.equivalent if self.kill_counts[mutant.id])
+
+    @property
+    def wrongly_excused(self) -> tuple[Mutant, ...]:
         """Mutants excused by an interpretation that a vector kills at level must all the same."""
-        return tuple(fault for fault in self.excused if self.noticed_at_must[fault.id])
+        return tuple(mutant for mutant in self.excused if self.kill_counts_at_must[mutant.id])
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[str, ...], ...]:
         """Groups of killed mutants that give the same outputs on every vector of the suite."""
         rows: dict[str, list[tuple[str, bytes]]] = {
-            fault.id: [] for fault in self.counted if self.noticed[fault.id]
+            mutant.id: [] for mutant in self.counted if self.kill_counts[mutant.id]
         }
-        for vector, found in self.kills.items():
-            for kill in found:
-                if kill.fault in rows:
-                    rows[kill.fault].append((vector, kill.print))
+        for vector, kills in self.kills.items():
+            for kill in kills:
+                if kill.mutant in rows:
+                    rows[kill.mutant].append((vector, kill.fingerprint))
         groups: dict[tuple[tuple[str, bytes], ...], list[str]] = {}
-        for fault, row in rows.items():
-            groups.setdefault(tuple(row), []).append(fault)
+        for mutant, row in rows.items():
+            groups.setdefault(tuple(row), []).append(mutant)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     @property
     def complete(self) -> bool:
-        """Whether every mutant that counts is killed, and the catalogue's claims hold."""
+        """True if every mutant that counts is killed, and the catalogue's claims hold."""
         return not (
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
         )
 
-    def less(self, names: Collection[str]) -> Score:
-        """The score without some mutants, which were not tested."""
-        return Score(
-            self.op, tuple(fault for fault in self.faults if fault.id not in names), self.kills
+    def without_mutants(self, names: Collection[str]) -> MutationScore:
+        """Leave out mutants that were not tested."""
+        return MutationScore(
+            self.op, tuple(mutant for mutant in self.mutants if mutant.id not in names), self.kills
         )
 
-    def without(self, ids: Iterable[str]) -> Score:
-        """The score of the suite without some vectors."""
+    def without_vectors(self, ids: Iterable[str]) -> MutationScore:
+        """Compute the score of the suite without some vectors."""
         gone = set(ids)
-        return Score(
-            self.op, self.faults, {i: found for i, found in self.kills.items() if i not in gone}
+        return MutationScore(
+            self.op, self.mutants, {i: kills for i, kills in self.kills.items() if i not in gone}
         )
 
 
-def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
-    """The value of a vector: the mutants that it kills, at either level."""
+def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
+    """Yield what makes a vector valuable: the mutants that it kills, at either level."""
     for kill in kills:
-        yield "should", kill.fault
-        if kill.must:
-            yield "must", kill.fault
+        yield "should", kill.mutant
+        if kill.at_must:
+            yield "must", kill.mutant
 
 
-def kinds(faults: Sequence[Fault]) -> tuple[str, ...]:
-    """The kinds of some mutants, in their order."""
-    return tuple(dict.fromkeys(fault.kind for fault in faults))
+def kinds(mutants: Sequence[Mutant]) -> tuple[str, ...]:
+    """Return the kinds of mutants, each once, in their order."""
+    return tuple(dict.fromkeys(mutant.kind for mutant in mutants))

@@ -11,7 +11,7 @@ from conformance.backends.layouts import Orders, orders
 from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
 from conformance.safe_text import one_line, shortened
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope

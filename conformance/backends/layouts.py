@@ -15,7 +15,7 @@ import numpy as np
 from conformance.backends.arranging import arranged
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
-from conformance.spec.environment import Environment, Overlay
+from conformance.spec.case_environment import Environment, EnvironmentOverlay
 from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ def _counting(
     The rule is worked out for each element of the data, and has to be a sum over the axes.
     """
     grid = np.ogrid[tuple(slice(max(1, size)) for size in shape)]
-    places = Overlay(Environment(spec, case), position=tuple(grid[2:]), n=grid[0], c=grid[1])
+    places = EnvironmentOverlay(
+        Environment(spec, case), position=tuple(grid[2:]), n=grid[0], c=grid[1]
+    )
     try:
         told = np.asarray(spec.definitions["index"].evaluate(places))
     except EvaluationError as error:

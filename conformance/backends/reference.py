@@ -11,7 +11,7 @@ from conformance.backends.options import Option
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 from conformance.reference import evaluate
-from conformance.spec.loader import chosen, shipped
+from conformance.spec.loader import select_specs, shipped_specs
 from conformance.spec.model import OpSpec
 
 
@@ -25,11 +25,11 @@ class Reference:
     name = "reference"
     version = __version__
     options = (Option("specs", "A specification of your own, a YAML file."),)
-    specs = shipped()
+    specs = shipped_specs()
 
     def __init__(self, specs: Mapping[str, OpSpec] | str | None = None) -> None:
         if isinstance(specs, str):
-            specs = ChainMap(chosen([specs]), shipped())  # type: ignore[arg-type] # only read
+            specs = ChainMap(select_specs([specs]), shipped_specs())  # type: ignore[arg-type] # only read
         if specs is not None:
             self.specs = specs
 

@@ -12,8 +12,8 @@ from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
 from conformance.run.partition_strength import measured
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
@@ -74,7 +74,7 @@ def make_record(
         suite=suite.name,
         level=options["level"],
         precision=options["precision"],
-        operators={op: digest(specs[op]) for op in suite.manifest.ops},
+        operators={op: spec_digest(specs[op]) for op in suite.manifest.ops},
         cases=tuple(cases),
         killed=count_kills(log.results, suite.manifest, specs, options["level"]),
         strength=measured(
@@ -100,6 +100,6 @@ def count_kills(
         if (entry.op, entry.id) in passed:
             kills[entry.op] |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
     killable = {
-        op: {fault.id for fault in faults(specs[op]) if not fault.equivalent} for op in kills
+        op: {fault.id for fault in mutants_of(specs[op]) if not fault.equivalent} for op in kills
     }
     return {op: (len(kills[op] & killable[op]), len(killable[op])) for op in kills}

@@ -14,7 +14,7 @@ from conformance.generate.large import with_large
 from conformance.generate.suites import versions
 from conformance.generate.twins import with_twins
 from conformance.model import Case, Vector
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.store import Suite
@@ -87,6 +87,6 @@ def select_suite(
         name=suite,
         seed=seed,
         versions=versions(),
-        bases=[origin.carried(spec, faults(spec)) for spec in declared_specs.values()],
+        bases=[origin.carried(spec, mutants_of(spec)) for spec in declared_specs.values()],
         **plan.known(generated),
     )

@@ -26,8 +26,8 @@ from conformance.run.executor import Executor
 from conformance.run.independent_calls import IndependentCalls
 from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.cases import Cases, Recorded
@@ -151,7 +151,7 @@ def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str
     """
     specs = {op: inputs.find(op) for op in record.operators}
     for op, spec in specs.items():
-        if digest(spec) != record.operators[op]:
+        if spec_digest(spec) != record.operators[op]:
             raise UsageError(f"the specification of {op} is another one, made by {record.tool}")
     return specs
 
@@ -180,7 +180,7 @@ def _evaluate(
         name=record.suite,
         seed=record.seed,
         versions={},
-        bases=[origin.carried(spec, faults(spec)) for spec in specs.values()],
+        bases=[origin.carried(spec, mutants_of(spec)) for spec in specs.values()],
     )
 
 

@@ -16,11 +16,11 @@ from conformance.cli.progress import Progress
 from conformance.replacement import unused
 
 if TYPE_CHECKING:
-    from conformance.audit.holdout import Held
-    from conformance.audit.score import Score
-    from conformance.audit.standing import Standing
+    from conformance.audit.holdout import HeldOutScore
+    from conformance.audit.mutant_states import MutantStates
+    from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities
-    from conformance.spec.catalogue import Fault
+    from conformance.spec.catalogue import Mutant
 
 EXIT_INCOMPLETE = 1
 SHOWN = 12
@@ -105,7 +105,7 @@ def audit(
     verbose: bool,
 ) -> None:
     """Measure the mutation score of a suite."""
-    from conformance.audit import run
+    from conformance.audit import audit_suite
     from conformance.cli.part import capabilities, never, open_question, part, tell_part
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
@@ -113,7 +113,7 @@ def audit(
 
     crew = Crew(processes, cluster, insecure)
     suite = open_suite(name)
-    asked = run.operators(suite, ops)
+    asked = audit_suite.select_operators(suite, ops)
     claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
     whole = suite
     if claimed is not None:
@@ -121,13 +121,13 @@ def audit(
     there = [op for op in asked if op in suite.manifest.ops]
     evaluate(suite, suite.manifest.of(there))
     with crew.working() as workers, Progress(1, "auditing") as progress:
-        scores = run.audit(suite, there, processes=workers, progress=progress.at)
+        scores = audit_suite.audit(suite, there, processes=workers, progress=progress.at)
         unknown: dict[str, frozenset[str]] = {}
         if claimed is not None:
-            scores = [score.less(never(whole, score.op, claimed)) for score in scores]
+            scores = [score.without_mutants(never(whole, score.op, claimed)) for score in scores]
             for number, score in enumerate(scores):
                 proven, unknown[score.op] = open_question(whole, score, claimed)
-                scores[number] = score.less(proven)
+                scores[number] = score.without_mutants(proven)
         shown = (
             {
                 op: list(
@@ -158,22 +158,22 @@ def audit(
     if parts:
         for score in scores:
             spec = suite.specs[score.op]
-            every = run.standings_of(suite, score)
+            every = audit_suite.suite_mutant_states(suite, score)
             own = every if claimed is None else [*_selected(every, score.op, claimed)]
-            found = settled(spec, score.faults, own)
+            found = settled(spec, score.mutants, own)
             _tell_standings(score.op, found, len(every) - len(own))
             complete &= all(one.complete for one in found)
     if holdout:
-        _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
+        _tell_holdout([held for score in scores for held in audit_suite.holdout(suite, score)])
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 
 
-def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> None:
+def _tell_open(score: MutationScore, open_: Collection[str], backend: str | None) -> None:
     """What is known where nobody knows how many mutants can show: no share of them."""
     counted = [fault for fault in score.counted if fault.id not in open_]
-    must = [fault for fault in counted if not fault.reading]
-    at_must = sum(bool(score.noticed_at_must[fault.id]) for fault in must)
+    must = [fault for fault in counted if not fault.excused_by]
+    at_must = sum(bool(score.kill_counts_at_must[fault.id]) for fault in must)
     click.echo(f"{score.op}: {len(counted)} mutants killed at level should")
     click.echo(
         f"    {at_must} at level must; allowed interpretations excuse {len(counted) - len(must)} "
@@ -191,7 +191,7 @@ def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> Non
         )
 
 
-def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
+def _tell(score: MutationScore, verbose: bool, open_: Collection[str]) -> None:
     """The score, unless it is ``open_`` of some mutants whether they can show, and its details."""
     counted = len(score.counted)
     noticed = counted - len(score.missed)
@@ -216,15 +216,15 @@ def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
     for group in score.indistinguishable:
         click.echo(f"    not told apart by any vector: {', '.join(group)}")
     if verbose:
-        for fault in score.faults:
-            count = score.noticed[fault.id]
-            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
+        for fault in score.mutants:
+            count = score.kill_counts[fault.id]
+            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.description
             click.echo(f"    {count:5} {fault.id}: {text}")
 
 
-def _list(label: str, faults: Sequence[Fault]) -> None:
+def _list(label: str, faults: Sequence[Mutant]) -> None:
     for fault in faults[:SHOWN]:
-        click.echo(f"    {label}: {fault.id}: {fault.says}")
+        click.echo(f"    {label}: {fault.id}: {fault.description}")
     if len(faults) > SHOWN:
         click.echo(f"    {label}: {len(faults) - SHOWN} more")
 
@@ -233,22 +233,24 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
 
 
-def _selected(found: Iterable[Standing], op: str, asked: Capabilities) -> Iterator[Standing]:
+def _selected(
+    found: Iterable[MutantStates], op: str, asked: Capabilities
+) -> Iterator[MutantStates]:
     """Those of parts whose element type and rank are asked for: others have no vectors."""
-    return (one for one in found if asked.declares(op, one.part.dtype, one.part.rank))
+    return (one for one in found if asked.declares(op, one.partition.dtype, one.partition.rank))
 
 
-def _tell_standings(op: str, found: Sequence[Standing], left_out: int) -> None:
+def _tell_standings(op: str, found: Sequence[MutantStates], left_out: int) -> None:
     """A line for each part, and the mutants that nobody knows how to kill there."""
     more = f" ({left_out} parts of other types and ranks left out)" if left_out else ""
     click.echo(f"{op}, each part alone{more}:")
-    width = max(len(str(one.part)) for one in found)
+    width = max(len(str(one.partition)) for one in found)
     for one in found:
         left = one.survivors
         killed = one.counted - len(left.undetermined)
         score = f"{100 * killed / one.counted:.1f} %" if one.counted else "none"
         click.echo(
-            f"    {one.part!s:{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
+            f"    {one.partition!s:{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
             f" {len(left.inert):3} inert, {len(left.stated):2} stated,"
             f" {len(left.excused):2} excused at must"
         )
@@ -260,14 +262,14 @@ def _tell_standings(op: str, found: Sequence[Standing], left_out: int) -> None:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
 
 
-def _tell_holdout(found: Sequence[Held]) -> None:
+def _tell_holdout(found: Sequence[HeldOutScore]) -> None:
     for suite in dict.fromkeys(held.suite for held in found):
         among = [held for held in found if held.suite == suite]
-        total = _share(sum(h.noticed for h in among), sum(h.faults for h in among))
+        total = _share(sum(h.killed for h in among), sum(h.mutants for h in among))
         click.echo(f"hold-out, {suite}: {total} held-out mutants killed")
         for held in among:
             missed = f"; survived: {', '.join(held.missed)}" if held.missed else ""
-            share = _share(held.noticed, held.faults)
+            share = _share(held.killed, held.mutants)
             click.echo(
                 f"    {held.op:18} without {held.kind:17} {held.vectors:4} vectors, {share}{missed}"
             )

@@ -210,7 +210,7 @@ def run(
         raise UsageError(
             f"{out / RECORD} exists, and a challenge is run once", hint="name another folder"
         )
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     asked = runner.executor_for(backend)
     identity = _loaded(asked)
@@ -315,11 +315,11 @@ def verify(
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
     record = read_record(file)
-    given_specs = loader.chosen(ops, ()) if ops else {}
+    given_specs = loader.select_specs(ops, ()) if ops else {}
     steps: list[Step] = []
     with Progress(1, "verifying") as progress:
         inputs = VerifierInputs(
-            find=lambda op: given_specs.get(op) or loader.find(op),
+            find=lambda op: given_specs.get(op) or loader.find_spec(op),
             published=commitment or "",
             executor=None
             if backend is None

@@ -151,7 +151,7 @@ def completed(
     ``smaller`` smaller relatives of large vectors are added. Raises UsageError for a suite that
     cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
-    from conformance.audit.run import operators
+    from conformance.audit.audit_suite import select_operators
     from conformance.choices import SuiteName
     from conformance.cli.checking import evaluate
     from conformance.cli.part import claims_of
@@ -159,7 +159,7 @@ def completed(
     from conformance.generate.suites import versions
     from conformance.suite.writer import check_target, write_suite
 
-    specs = {op: _sound(base, op) for op in operators(base, ops)}
+    specs = {op: _sound(base, op) for op in select_operators(base, ops)}
     asked = None
     if backend is not None or partitions:
         asked = claims_of(backend, specs, env, partitions)
@@ -218,10 +218,10 @@ def completed(
 
 def _sound(base: Suite, op: str) -> OpSpec:
     """The specification of an operator whose mutants are those of this version."""
-    from conformance.spec.catalogue import faults
+    from conformance.spec.catalogue import mutants_of
 
     spec = base.specs[op]
-    if {one.id for one in base.specs.faults(op)} != {one.id for one in faults(spec)}:
+    if {one.id for one in base.specs.faults(op)} != {one.id for one in mutants_of(spec)}:
         raise UsageError(
             f"{base.path}: the mutants of {op} are not those of this version",
             hint="generate the suite again, or complete it with the version that made it",

@@ -85,15 +85,15 @@ def coverage(
                 hint="leave them out: --prove is about specifications, not about a suite",
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
+    from conformance.audit.audit_suite import select_operators
     from conformance.audit.coverage import coverage as measure
-    from conformance.audit.run import operators
     from conformance.backends.claims import claimed
     from conformance.cli.part import capabilities, part, tell_part
     from conformance.generate.narrow import narrowed
     from conformance.suite.store import open_suite
 
     whole = suite = open_suite(name)
-    asked = operators(suite, ops)
+    asked = select_operators(suite, ops)
     asked_for = capabilities(backend, dtypes, ranks, profile, suite.specs)
     narrow = None
     if asked_for is not None:
@@ -140,7 +140,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.spec import loader
     from conformance.suite import proofs
 
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     kept = {op: proofs.current(spec) for op, spec in specs.items()}
     for op in (op for op, found in kept.items() if found is None):
         _writable(proofs.file_of(specs[op]))
@@ -196,7 +196,7 @@ def _tell(one: RankCoverage) -> None:
 def _tell_strata(one: RankCoverage) -> None:
     strata = one.strata
     assert strata is not None
-    can = len(strata.asked - strata.infeasible)
+    can = len(strata.required - strata.infeasible)
     met = can - len(strata.missing) - len(strata.undecided)
     click.echo(f"{one.op:22} {one.rank:5} {met:10} of {can:6} {len(strata.infeasible):12}")
     lines = [f"not covered: {a} with {b}" for a, b in strata.missing]

@@ -35,20 +35,20 @@ def draw(
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
     from conformance.spec import loader
-    from conformance.spec.catalogue import faults
+    from conformance.spec.catalogue import mutants_of
     from conformance.suite import origin, shipped_suite, strict_json
     from conformance.suite.manifest import Manifest
     from conformance.suite.packing import Packer, conclude
     from conformance.suite.store import open_suite
     from conformance.suite.writer import disk, replaced
 
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     claims = None if backend is None else claims_of(backend, specs).by_op
     specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
-    own = loader.shipped()
+    own = loader.shipped_specs()
     bases = [
-        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, faults(spec))
+        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, mutants_of(spec))
         for op, spec in specs.items()
     ]
     manifest = Manifest(

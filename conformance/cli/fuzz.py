@@ -140,7 +140,7 @@ def fuzz(
     from conformance.spec import loader
     from conformance.suite.writer import check_target
 
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     out = Path("reports") / f"fuzz-{slug(backend)}" if out is None else out
     check_target(out / SUITE)
     chosen = secrets.randbelow(1 << 32) if seed is None else seed

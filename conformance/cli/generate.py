@@ -133,7 +133,7 @@ def generate(
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
-    from conformance.spec.catalogue import faults
+    from conformance.spec.catalogue import mutants_of
     from conformance.suite import cases, origin, shipped_suite
     from conformance.suite.writer import check_target, write_suite
 
@@ -151,7 +151,7 @@ def generate(
     if cluster is not None:
         raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
-    specs = loader.chosen(ops, None if fresh else cases.shipped())
+    specs = loader.select_specs(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
     if no_large:
         known = [recorded.small(one) for one in known]
@@ -161,7 +161,7 @@ def generate(
     anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
     bases = [origin.shipped(specs[one.op]) for one in known]
-    bases += [origin.carried(spec, faults(spec)) for spec in anew]
+    bases += [origin.carried(spec, mutants_of(spec)) for spec in anew]
     seed = _seed(known) if known and not anew else root
     keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
@@ -208,11 +208,11 @@ def generate(
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
     """How many mutants of an operator the vectors of a suite kill, and which survive that could
     show in one of its parts."""
-    from conformance.spec.catalogue import faults
+    from conformance.spec.catalogue import mutants_of
 
     noticed = written.manifest.faults.get(spec.op, {})
     never = written.manifest.strength[spec.op].parts.nowhere
-    counted = [fault.id for fault in faults(spec) if not fault.equivalent]
+    counted = [fault.id for fault in mutants_of(spec) if not fault.equivalent]
     survivors = [fault for fault in counted if not noticed.get(fault) and fault not in never]
     return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors
 
@@ -230,12 +230,12 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
 def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
     """The recorded cases of those shipped operators that have some."""
     from conformance.generate import recorded
-    from conformance.spec.loader import shipped
+    from conformance.spec.loader import shipped_specs
 
     found = [
         one
         for spec in specs
-        if spec is shipped().get(spec.op) and (one := recorded.read(spec.op)) is not None
+        if spec is shipped_specs().get(spec.op) and (one := recorded.read(spec.op)) is not None
     ]
     return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
 

@@ -12,7 +12,7 @@ import click
 from conformance.cli.options import backend_options, partition_options, together
 
 if TYPE_CHECKING:
-    from conformance.audit.score import Score
+    from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities, Exclusion
     from conformance.generate.narrow import Claim
     from conformance.model import Case
@@ -71,7 +71,7 @@ def declared_by(backend: str, env: str | None = None) -> Capabilities | None:
 
 def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
     """What a profile leaves out of each of some operators: all of those that have none such."""
-    from conformance.audit.membership import left_out
+    from conformance.audit.partitions import excluded_predicates
     from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
 
@@ -83,7 +83,7 @@ def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
         )
     for op, spec in specs.items():
         found = [one for one in spec.profiles if one.name == name]
-        when = left_out(found[0])[0] if found else None
+        when = excluded_predicates(found[0])[0] if found else None
         yield Exclusion(f"outside of the profile {name}", when, op=op)
 
 
@@ -169,7 +169,7 @@ def never(suite: Suite, op: str, asked: Capabilities) -> frozenset[str]:
 
 
 def open_question(
-    suite: Suite, score: Score, asked: Capabilities
+    suite: Suite, score: MutationScore, asked: Capabilities
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Of the mutants of a score that nothing kills, those that are proven to show in nothing that
     is asked for, and those of which that is not known.

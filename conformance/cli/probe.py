@@ -123,7 +123,7 @@ def probe(
         return isolation.executor_for(backend)
 
     with Progress(1, "probing") as progress:
-        result = run_probe(executor, loader.chosen(ops), request, progress=progress.at)
+        result = run_probe(executor, loader.select_specs(ops), request, progress=progress.at)
     document = record.probe_document(result, backend)
     record.check_probe(document, str(out / record.FILE))
     try:

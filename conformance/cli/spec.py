@@ -46,11 +46,11 @@ def list_() -> None:
     One line for each: its name as --op takes it, its dialect, how many cases the shipped suite has
     of it, and its element types.
     """
-    from conformance.spec.loader import shipped
+    from conformance.spec.loader import shipped_specs
     from conformance.suite.store import open_suite
 
     counts = open_suite().manifest.counts
-    specs = shipped()
+    specs = shipped_specs()
     width = max(map(len, specs))
     for op in sorted(specs, key=_place):
         known = DIALECTS.get(op.partition(".")[0], "OpenVINO")
@@ -194,20 +194,20 @@ def _lint(file: Path) -> bool:
     """
     from conformance.generate.sampled_lint import lint as lint_by_cases
     from conformance.safe_text import wrap
-    from conformance.spec.inapplicable import account
+    from conformance.spec.inapplicable import inapplicable_lines
     from conformance.spec.lint import lint as lint_text
-    from conformance.spec.lint import untested
-    from conformance.spec.loader import load
+    from conformance.spec.lint import untested_conditions
+    from conformance.spec.loader import load_spec
 
     to_do: Mapping[str, Problem] = {}
     mutants: list[str] = []
     problems: tuple[Problem, ...] = ()
     try:
-        loaded = load(file)
+        loaded = load_spec(file)
         found = {*lint_text(loaded), *lint_by_cases(loaded)}
         problems = tuple(sorted(found, key=lambda one: (one.line, one.column, one.message)))
-        to_do = untested(loaded)
-        mutants = [] if _is_shipped(file) else [*account(loaded)]
+        to_do = untested_conditions(loaded)
+        mutants = [] if _is_shipped(file) else [*inapplicable_lines(loaded)]
     except SpecError as error:
         problems += error.problems
     for problem in problems:

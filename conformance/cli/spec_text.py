@@ -189,9 +189,11 @@ def _reject(told: OperatorFacts) -> Iterator[Entry]:
 def _faults(told: OperatorFacts) -> Iterator[Entry]:
     for fault in told.mutants:
         noticed = f"{fault.kind}; killed by {vectors(told.kill_counts[fault.id])}"
-        allowed = f"allowed at level must by interpretation {fault.reading}" * bool(fault.reading)
+        allowed = f"allowed at level must by interpretation {fault.excused_by}" * bool(
+            fault.excused_by
+        )
         hidden = f"no case can kill it: {fault.equivalent}" * bool(fault.equivalent)
-        yield fault.id, [fault.says, noticed, allowed, hidden, *fault.threads]
+        yield fault.id, [fault.description, noticed, allowed, hidden, *fault.threads]
 
 
 SECTIONS: dict[str, tuple[str, Callable[[OperatorFacts], Iterable[Entry]]]] = {

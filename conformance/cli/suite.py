@@ -68,16 +68,16 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Exits with 2 if there is any problem.
     """
-    from conformance.audit.vacuity import VacuityGate
+    from conformance.audit.trivial_implementations import TrivialPassReport
     from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
     evaluate(opened, opened.manifest.listed)
-    vacuity = VacuityGate(opened.specs)
+    vacuity = TrivialPassReport(opened.specs)
     problems = [*(derived.problems() if name is None else ())]
-    problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
+    problems = [*problems, *lint_suite(opened, vacuity.check)] or vacuity.problems
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -124,7 +124,7 @@ def record(
     impossible.
     """
     from conformance import data
-    from conformance.audit import run
+    from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
     from conformance.suite import cases, proofs
@@ -134,7 +134,7 @@ def record(
     asked = _recordable(opened, ops)
     target = out or data.directory("specs")
     with Progress(1, "auditing") as progress:
-        scores = run.audit(opened, asked, processes=processes, progress=progress.at)
+        scores = audit_suite.audit(opened, asked, processes=processes, progress=progress.at)
     for score in scores:
         found, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (
@@ -317,12 +317,12 @@ def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:
 
     Raises UsageError for one that is named and is of another specification, and where none is left.
     """
-    from conformance.audit.run import operators
+    from conformance.audit.audit_suite import select_operators
     from conformance.errors import UsageError
-    from conformance.spec.loader import shipped
+    from conformance.spec.loader import shipped_specs
 
-    asked = operators(opened, ops)
-    own = shipped()
+    asked = select_operators(opened, ops)
+    own = shipped_specs()
     found = [op for op in asked if op in own and opened.specs.made_from(own[op])]
     if not found or (ops and found != asked):
         others = ", ".join(op for op in asked if op not in found)

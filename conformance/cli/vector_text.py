@@ -16,7 +16,7 @@ from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.match import Match, asked
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 
 Index = tuple[int, ...]
 
@@ -143,7 +143,7 @@ def distance(answer: Answer, got: Array, index: Index) -> str:
     return ulps(float(steps.reshape(-1)[0]))
 
 
-def variants_of(spec: OpSpec, reading: str | None) -> tuple[Variant, ...]:
+def variants_of(spec: OpSpec, reading: str | None) -> tuple[RuleChange, ...]:
     """The interpretations that a reading joins; none for the specification's own."""
     names = reading.split("+") if reading else []
     return tuple(variant for variant in spec.interpretations if variant.name in names)

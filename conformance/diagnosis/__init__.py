@@ -1,1 +1,1 @@
-"""What a failure comes from: the faults whose outputs it has, or what the failing cases share."""
+"""Diagnosis of failures: mutants with the same outputs, or what the failing cases share."""

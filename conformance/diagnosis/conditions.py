@@ -1,4 +1,4 @@
-"""What tells vectors that fail from vectors that pass: the fewest conditions that do."""
+"""The fewest conditions that separate vectors that fail from vectors that pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from conformance.model import Result
 
-MOST = 3
+MAX_CONDITIONS = 3
 """Conditions of one conjunction at most, and fewer than failures; more fit anything."""
 
 TOLERATED = 0.1
@@ -28,21 +28,21 @@ them to be more than something that these have in common."""
 
 @dataclass(frozen=True)
 class Condition:
-    """A feature that a vector has, or has not where ``holds`` is false.
+    """A feature that a vector has, or lacks if ``holds`` is false.
 
-    ``feature`` is an edge, an element type, ``rank 5`` or ``dilations omitted``.
+    ``feature`` is a coverage target, an element type, ``rank 5`` or ``dilations omitted``.
     """
 
     feature: str
     holds: bool = True
 
     def met_by(self, features: Collection[str]) -> bool:
-        """Whether a vector with these features meets it."""
+        """Return whether a vector with these features meets the condition."""
         return (self.feature in features) == self.holds
 
     @property
     def omits(self) -> bool:
-        """Whether it is that an attribute is omitted."""
+        """True if the condition is that an attribute is omitted."""
         return self.holds and self.feature.endswith(OMITTED)
 
     def __str__(self) -> str:
@@ -59,31 +59,40 @@ class Separation:
     passing: int
 
     def by_chance(self, failed: Sequence[Result], passed: Sequence[Result]) -> bool:
-        """Whether some conditions would do as much if vectors failed at random.
+        """Return whether conditions would separate as well if vectors failed at random.
 
         ``failed`` are all that fail alike, also those that other conditions describe: conditions
         that were picked from many for a few of them are met by these alone easily.
         """
-        seen, lost = list(map(_features, passed)), list(map(_features, failed))
+        passed_features, failed_features = (
+            list(map(_features, passed)),
+            list(map(_features, failed)),
+        )
         # Others with these features, or without, were tried as well.
-        tried = math.comb(2 * len(frozenset().union(*seen, *lost)), len(self.conditions))
-        there = sum(all(one.met_by(some) for one in self.conditions) for some in lost)
-        return self.is_chance(tried, there, len(lost))
+        tried = math.comb(
+            2 * len(frozenset().union(*passed_features, *failed_features)), len(self.conditions)
+        )
+        met_count = sum(
+            all(condition.met_by(features) for condition in self.conditions)
+            for features in failed_features
+        )
+        return self.is_chance(tried, met_count, len(failed_features))
 
-    def is_chance(self, tried: int, there: int, failing: int) -> bool:
-        """The same of the best of so many that were tried, which ``there`` of all ``failing``
-        vectors meet.
+    def is_chance(self, tried: int, met_count: int, failing: int) -> bool:
+        """Apply :meth:`by_chance` to the best of ``tried`` conditions.
+
+        ``met_count`` of all ``failing`` vectors meet it.
         """
-        return tried * _tail(there, self.meet, failing, self.passing) > CHANCE
+        return tried * _tail(met_count, self.meet, failing, self.passing) > CHANCE
 
     @property
     def exact(self) -> bool:
-        """Whether the vectors fail exactly where the conditions hold."""
+        """True if the vectors fail exactly where the conditions hold."""
         return self.meet == 0
 
 
-def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
-    """The smallest conjunction of conditions that all failures meet and fewest passes do.
+def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
+    """Find the fewest conditions that all failures meet and fewest passing vectors do.
 
     Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
     told where the failures then are exactly those that are described.
@@ -94,21 +103,23 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
         return None
     shared = frozenset.intersection(*map(_features, failed))
     everywhere = frozenset.union(*map(_features, failed))
-    seen = [_features(result) for result in passed]
-    everyone = frozenset.intersection(*seen)
+    passed_features = [_features(result) for result in passed]
+    everyone = frozenset.intersection(*passed_features)
     present = [Condition(feature) for feature in sorted(shared - everyone)]
-    lacking = sorted(frozenset.union(*seen) - everywhere)
+    lacking = sorted(frozenset.union(*passed_features) - everywhere)
     absent = [Condition(feature, holds=False) for feature in lacking]
-    met = {one: _met(one, seen) for one in (*present, *absent)}
+    met = {condition: _met(condition, passed_features) for condition in (*present, *absent)}
     best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
-    for count in range(1, min(MOST, len(failed) - 1) + 1):
-        found = _fewest(_some(present, count, met), met)
+    for count in range(1, min(MAX_CONDITIONS, len(failed) - 1) + 1):
+        candidate = _fewest(_some(present, count, met), met)
         # One more condition has to be worth it, or it describes the suite and not the failures.
-        if found is not None and 2 * found[0] <= best[0]:
-            best = found
+        if candidate is not None and 2 * candidate[0] <= best[0]:
+            best = candidate
         if best[0]:
             beside = product(_some(present, count - 1, met), absent)
-            exact = _fewest(((*some, one) for some, one in beside), met)
+            exact = _fewest(
+                ((*conditions, absent_condition) for conditions, absent_condition in beside), met
+            )
             best = exact if exact is not None and exact[0] == 0 else best
         if best[0] == 0:
             break
@@ -117,49 +128,52 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
     return Separation(best[1], len(failed), best[0], len(passed))
 
 
-def _tail(there: int, meet: int, failing: int, passing: int) -> float:
-    """How likely at least so many failures are among those that meet conditions, ``there`` of all
-    ``failing`` and ``meet`` of all ``passing``, if which vectors fail is chance.
+def _tail(met_failing: int, meet: int, failing: int, passing: int) -> float:
+    """Compute the chance that at least ``met_failing`` of the failures meet conditions.
+
+    They are met by ``meet`` of all ``passing``; which vectors fail is taken to be chance.
     """
-    drawn, every = there + meet, failing + passing
-    whole = _ways(every, drawn)
+    drawn, every = met_failing + meet, failing + passing
+    total = _ways(every, drawn)
     return math.fsum(
-        math.exp(_ways(failing, many) + _ways(passing, drawn - many) - whole)
-        for many in range(there, min(drawn, failing) + 1)
+        math.exp(_ways(failing, many) + _ways(passing, drawn - many) - total)
+        for many in range(met_failing, min(drawn, failing) + 1)
         if drawn - many <= passing
     )
 
 
-def _ways(all_of_them: int, some: int) -> float:
+def _ways(all_of_them: int, taken: int) -> float:
     """The logarithm of the number of ways to take so many."""
     return (
-        math.lgamma(all_of_them + 1) - math.lgamma(some + 1) - math.lgamma(all_of_them - some + 1)
+        math.lgamma(all_of_them + 1) - math.lgamma(taken + 1) - math.lgamma(all_of_them - taken + 1)
     )
 
 
 def _features(result: Result) -> frozenset[str]:
-    found = {*result.edges, result.dtype}
+    features = {*result.edges, result.dtype}
     if result.rank:
-        found.add(f"rank {result.rank}")
+        features.add(f"rank {result.rank}")
     if result.reject is not None:
         # Such vectors are few, and what they leave out has nothing to do with what they break.
-        found.add(result.reject)
+        features.add(result.reject)
     else:
-        found |= {f"{name}{OMITTED}" for name in result.left_out}
-    return frozenset(found)
+        features |= {f"{name}{OMITTED}" for name in result.left_out}
+    return frozenset(features)
 
 
-def _met(condition: Condition, seen: Iterable[frozenset[str]]) -> int:
+def _met(condition: Condition, feature_sets: Iterable[frozenset[str]]) -> int:
     """The vectors that meet a condition, a bit for each."""
-    return sum(1 << place for place, features in enumerate(seen) if condition.met_by(features))
+    return sum(1 << bit for bit, features in enumerate(feature_sets) if condition.met_by(features))
 
 
 def _some(
     conditions: Sequence[Condition], count: int, met: Mapping[Condition, int]
 ) -> Iterator[tuple[Condition, ...]]:
     """That many of the conditions; of many, those that fewest passing vectors meet."""
-    if count >= MOST - 1:
-        conditions = sorted(conditions, key=lambda one: met[one].bit_count())[:CONSIDERED]
+    if count >= MAX_CONDITIONS - 1:
+        conditions = sorted(conditions, key=lambda condition: met[condition].bit_count())[
+            :CONSIDERED
+        ]
     return combinations(conditions, count)
 
 
@@ -168,10 +182,10 @@ def _fewest(
 ) -> tuple[int, tuple[Condition, ...]] | None:
     """The choice of conditions that fewest passing vectors meet all of, and how many do."""
     best = None
-    for some in choices:
-        both = met[some[0]]
-        for one in some[1:]:
-            both &= met[one]
+    for conditions in choices:
+        both = met[conditions[0]]
+        for condition in conditions[1:]:
+            both &= met[condition]
         if best is None or both.bit_count() < best[0]:
-            best = both.bit_count(), some
+            best = both.bit_count(), conditions
     return best

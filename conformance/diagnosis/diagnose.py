@@ -1,4 +1,4 @@
-"""From the results of a run to what its failures come from."""
+"""Diagnosis of a run: from its results to mutants, regions and conditions."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.choices import SuiteName
-from conformance.diagnosis.cause import (
-    UNKNOWN,
-    by_conditions,
-    by_faults,
-    by_place,
-    candidates,
-    is_named,
-    key,
-    undecided,
-)
-from conformance.diagnosis.conditions import Separation, separation
-from conformance.diagnosis.deciding import decider, unasked
-from conformance.diagnosis.explaining import explanations, with_others
+from conformance.diagnosis.conditions import Separation, find_separation
+from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
+from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.numbers import Numbers, comparison, numbers
-from conformance.diagnosis.observed import OperatorEvidence, case_of
-from conformance.diagnosis.placing import Placed, placed
-from conformance.diagnosis.resembling import FEWEST, resembling
+from conformance.diagnosis.locate_errors import LocatedFailures, locate_failures
+from conformance.diagnosis.numbers import Numbers, best_comparison, case_numbers
+from conformance.diagnosis.operator_results import OperatorResults, case_from_request
+from conformance.diagnosis.resemblance import MIN_FAILURES, find_resemblance
+from conformance.diagnosis.wording import (
+    UNKNOWN,
+    candidates,
+    describe_ambiguous,
+    describe_conditions,
+    describe_mutants,
+    describe_region,
+    is_named,
+    mutants_key,
+)
 from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
@@ -42,12 +42,12 @@ NUMBERED = 2_000
 """Passed vectors whose numbers are compared with those of failures, the first of the suite."""
 
 
-class Diagnosis:
-    """What the failures of a run come from.
+class RunDiagnosis:
+    """The diagnosis of a run: mutants, regions and conditions behind its failures.
 
-    ``results`` are in the order of the suite; ``level`` is what was asked, ``precision`` what each
-    element type was. ``backends`` gives the backend, as it was named, by operators of which it
-    declares less than all.
+    ``results`` are in the order of the suite; ``level`` and ``precision``, by element type, are
+    those of the run. ``backends`` names the backend by operator where it declares a subset of the
+    operator.
     """
 
     def __init__(
@@ -61,115 +61,123 @@ class Diagnosis:
     ) -> None:
         self._results, self._suite = results, suite
         self._level, self._precision = level, precision
-        self._seen: dict[str, OperatorEvidence] = {}
+        self._seen: dict[str, OperatorResults] = {}
         self._backends = backends
         self._numbered: dict[tuple[str, str], Numbers] = {}
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
         self.defects: dict[str, str] = {}
         """By operator, why its failures could not be held against the catalogue."""
-        self._failed = {(one.op, one.id): one for one in results if one.status in FAILED}
+        self._failed = {
+            (result.op, result.id): result for result in results if result.status in FAILED
+        }
         ops = dict.fromkeys(op for op, _ in self._failed)
         self._passed = _passed(results, ops)
         for op in ops:
             try:
-                found = _explanations(op, results, suite, level, precision)
+                explanations = _explanations(op, results, suite, level, precision)
             except Exception as error:  # a defect here costs names, never the run
                 self.defects[op] = describe(error)
                 continue
-            for one in found:
-                one = replace(one, lone=self._is_lone(one, found))
-                self._explained |= {(op, vector): one for vector in one.agrees}
+            for explanation in explanations:
+                explanation = replace(explanation, lone=self._is_lone(explanation, explanations))
+                self._explained |= {(op, vector): explanation for vector in explanation.agreements}
         self._unnamed: dict[tuple[str, bool, str], list[Result]] = defaultdict(list)
         for at, failure in self._failed.items():
             if at not in self._explained or not is_named(self._explained[at]):
                 alike = failure.op, failure.reject is not None, failure.kind
                 self._unnamed[alike].append(failure)
-        self._placed: dict[tuple[str, str], Placed] = {}
+        self._placed: dict[tuple[str, str], LocatedFailures] = {}
         for op in ops:
             try:
-                self._placed |= self._places(op, level, precision)
+                self._placed |= self._locate(op, level, precision)
             except Exception as error:
                 self.defects.setdefault(op, describe(error))
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
-        """By operator and id, a name for the faults that explain a failure, or for the place of
-        its wrong elements."""
-        named = {at: key(one.faults) for at, one in self._explained.items() if is_named(one)}
-        return {at: str(one.found.region) for at, one in self._placed.items()} | named
+        """Key of the mutants, or region, that explain a failure, by operator and id."""
+        by_mutants = {
+            at: mutants_key(explanation.mutants)
+            for at, explanation in self._explained.items()
+            if is_named(explanation)
+        }
+        return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
-    def variants(self, finding: Finding) -> list[Variant]:
-        """The rules that the backend is taken to have in place of its specification's."""
+    def rule_changes(self, finding: Finding) -> list[RuleChange]:
+        """Return the rule changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
-        return [fault.variant for fault in explained.faults]
+        return [mutant.change for mutant in explained.mutants]
 
-    def of(self, finding: Finding) -> dict[str, Any] | None:
-        """What one finding comes from, as JSON data; None where nothing can be said."""
+    def diagnose(self, finding: Finding) -> dict[str, Any] | None:
+        """Diagnose one finding as JSON data; None if nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        named = explained is not None and is_named(explained)
+        has_names = explained is not None and is_named(explained)
         # What is not named makes no finding of its own: others may fail in the same way.
-        if explained is None or not (named or explained.agrees.keys() >= {*finding.ids}):
+        if explained is None or not (has_names or explained.agreements.keys() >= {*finding.ids}):
             return self._without_faults(finding)
         open_ = explained.alternatives or explained.lone
         decides = self._decides(explained) if open_ else None
         backend = self._backends.get(finding.op, "")
-        if named:
-            return by_faults(explained, decides, backend)
-        return undecided(explained, self._without_faults(finding), decides, backend)
+        if has_names:
+            return describe_mutants(explained, decides, backend)
+        return describe_ambiguous(explained, self._without_faults(finding), decides, backend)
 
-    def _is_lone(self, found: Explanation, others: Sequence[Explanation]) -> bool:
-        """Whether one vector alone shows faults, though others exist that could speak against them.
+    def _is_lone(self, explanation: Explanation, explanations: Sequence[Explanation]) -> bool:
+        """Whether one vector alone shows mutants, though others exist that could speak against
+        them.
 
         A search leaves few vectors, and those minimal; of a suite it may be that not all was asked.
-        That faults meet which are each known from more needs no more than one.
+        That mutants meet which are each known from more needs no more than one.
         """
-        several = (one for one in others if len(one.agrees) > 1)
-        known = {name for one in several for name in one.ids}
-        if len(found.agrees) > 1 or known.issuperset(found.ids):
+        several = (other for other in explanations if len(other.agreements) > 1)
+        independent = {name for other in several for name in other.ids}
+        if len(explanation.agreements) > 1 or independent.issuperset(explanation.ids):
             return False
         if self._suite.manifest.name == SuiteName.FUZZ:
             return True
-        ids = {fault.id for some in candidates(found) for fault in some}
-        return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(found))
+        ids = {mutant.id for mutants in candidates(explanation) for mutant in mutants}
+        return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(explanation))
 
-    def _unasked(self, found: Explanation) -> list[Entry]:
-        """The vectors of the suite that were not asked, of the element types that have faults."""
-        op = found.faults[0].op
-        asked = {result.id for result in self._results if result.op == op}
-        dtypes = {place.dtype for place in found.places}
-        return list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
+    def _unasked(self, explanation: Explanation) -> list[Entry]:
+        """The vectors of the suite that were not asked, of the element types that have mutants."""
+        op = explanation.mutants[0].op
+        tested = {result.id for result in self._results if result.op == op}
+        dtypes = {code_path.dtype for code_path in explanation.code_paths}
+        return list(untested_vectors(self._suite.manifest.of([op]), op, tested, dtypes))
 
-    def _decides(self, found: Explanation) -> str | None:
+    def _decides(self, explanation: Explanation) -> str | None:
         """A vector that was not asked and tells the candidates apart, by its id; of a single one
         the smallest that it fails on.
         """
-        op, entries = found.faults[0].op, self._unasked(found)
-        if not found.alternatives:
-            ids = set(found.ids)
-            may = (one for one in entries if not ids.isdisjoint(one.kills))
-            smallest = min(may, key=lambda one: (one.bytes, one.id), default=None)
+        op, entries = explanation.mutants[0].op, self._unasked(explanation)
+        if not explanation.alternatives:
+            ids = set(explanation.ids)
+            may = (entry for entry in entries if not ids.isdisjoint(entry.kills))
+            smallest = min(may, key=lambda entry: (entry.bytes, entry.id), default=None)
             return None if smallest is None else smallest.id
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
-        return decider(spec, candidates(found), entries, self._suite.get, found.places)
+        return distinguishing_vector(
+            spec, candidates(explanation), entries, self._suite.get, explanation.code_paths
+        )
 
-    def _places(
+    def _locate(
         self, op: str, level: str, precision: Mapping[str, str]
-    ) -> Mapping[tuple[str, str], Placed]:
-        """The places of the wrong elements of failures of an operator that no faults explain."""
+    ) -> Mapping[tuple[str, str], LocatedFailures]:
+        """The places of the wrong elements of failures of an operator that no mutants explain."""
         spec = self._specs.get(op)
         if spec is None:
             return {}
         failed = [
-            one
-            for (of, rejected, _), some in self._unnamed.items()
-            if of == op and not rejected
-            for one in some
+            result
+            for (failing_op, rejected, _), results in self._unnamed.items()
+            if failing_op == op and not rejected
+            for result in results
         ]
-        found = placed(
+        located = locate_failures(
             spec,
             failed,
             self._passed.get((op, False), ()),
@@ -177,48 +185,56 @@ class Diagnosis:
             precision=precision,
             level=level,
         )
-        return {(op, id): one for one in found for id in one.ids}
+        return {(op, id): group for group in located for id in group.ids}
 
     def _without_faults(self, finding: Finding) -> dict[str, Any] | None:
         """What can be said of a finding where none is named."""
-        told, like = self._described(finding), self._like(finding)
+        description, like = self._described(finding), self._like(finding)
         if not like:
-            return told
-        return {**({**UNKNOWN, "sentence": ""} if told is None else told), "advice": like}
+            return description
+        return {
+            **({**UNKNOWN, "sentence": ""} if description is None else description),
+            "advice": like,
+        }
 
     def _described(self, finding: Finding) -> dict[str, Any] | None:
         """Its place and its conditions, as far as they are known."""
-        told = self._by_conditions(finding)
-        there = self._placed.get((finding.op, finding.ids[0]))
-        if there is None or not there.ids.issuperset(finding.ids):
-            return told
+        description = self._by_conditions(finding)
+        located = self._placed.get((finding.op, finding.ids[0]))
+        if located is None or not located.ids.issuperset(finding.ids):
+            return description
         # What the vectors may have in common by chance says less than where they are wrong.
-        told = None if told is None or told.get("by_chance") else told
-        return by_place(there.found, there.passing, told)
+        description = None if description is None or description.get("by_chance") else description
+        return describe_region(located.shared, located.passing, description)
 
     def _like(self, finding: Finding) -> str:
         """What is said of failures that resemble a mutant which passed vectors speak against."""
-        spec, bank = self._specs.get(finding.op), self._specs.faults(finding.op)
+        spec, mutants = self._specs.get(finding.op), self._specs.faults(finding.op)
         failed = [self._failed[finding.op, name] for name in finding.ids]
-        if spec is None or not bank or len(failed) < FEWEST or failed[0].reject is not None:
+        if (
+            spec is None
+            or not mutants
+            or len(failed) < MIN_FAILURES
+            or failed[0].reject is not None
+        ):
             return ""
-        like = resembling(self._evidence(spec), bank, finding.ids)
+        like = find_resemblance(self._evidence(spec), mutants, finding.ids)
         if like is None or not like.passing:
             return ""
         passed = self._passed.get((finding.op, False), ())
-        apart = separation(
+        apart = find_separation(
             [failure for failure in failed if failure.id in like.agree],
             [result for result in passed if result.id in like.passing],
         )
         conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
         return like.sentence(conditions)
 
-    def _evidence(self, spec: OpSpec) -> OperatorEvidence:
+    def _evidence(self, spec: OpSpec) -> OperatorResults:
         """What the run shows of an operator in small cases; read once for all of its findings."""
         if spec.op not in self._seen:
             large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}
             results = (r for r in self._results if r.op == spec.op and r.id not in large)
-            self._seen[spec.op] = OperatorEvidence(
+            self._seen[spec.op] = OperatorResults(
                 spec,
                 results,
                 read=self._suite.get,
@@ -232,19 +248,23 @@ class Diagnosis:
         failed = [self._failed[finding.op, name] for name in finding.ids]
         rejected = failed[0].reject is not None
         passed = self._passed.get((finding.op, rejected), ())
-        found = separation(failed, passed)
-        kinds = {one.kind for one in failed}
+        separation = find_separation(failed, passed)
+        kinds = {result.kind for result in failed}
         alike = [
-            one for kind in kinds for one in self._unnamed.get((finding.op, rejected, kind), ())
+            result
+            for kind in kinds
+            for result in self._unnamed.get((finding.op, rejected, kind), ())
         ]
-        by_chance = found is not None and found.by_chance(alike, passed)
-        if not rejected and (found is None or by_chance or not found.exact):
+        by_chance = separation is not None and separation.by_chance(alike, passed)
+        if not rejected and (separation is None or by_chance or not separation.exact):
             better = self._by_numbers(failed, alike, passed)
-            if better is not None and (found is None or by_chance or better.meet < found.meet):
-                found, by_chance = better, False
-        if found is None:
+            if better is not None and (
+                separation is None or by_chance or better.meet < separation.meet
+            ):
+                separation, by_chance = better, False
+        if separation is None:
             return None
-        return by_conditions(found, self._specs.get(finding.op), rejected, by_chance)
+        return describe_conditions(separation, self._specs.get(finding.op), rejected, by_chance)
 
     def _by_numbers(
         self, failed: Sequence[Result], alike: Sequence[Result], passed: Sequence[Result]
@@ -255,27 +275,31 @@ class Diagnosis:
         """
         if self._specs.get(failed[0].op) is None:
             return None
-        seen, own = self._numbers(passed[:NUMBERED]), self._numbers(failed)
+        passed_numbers, failed_numbers = self._numbers(passed[:NUMBERED]), self._numbers(failed)
         every = self._numbers(alike)
-        found = comparison(own, seen) if len(own) == len(failed) else None
-        if found is None:
+        best = (
+            best_comparison(failed_numbers, passed_numbers)
+            if len(failed_numbers) == len(failed)
+            else None
+        )
+        if best is None:
             return None
-        told, one, tried = found
-        there = sum(map(one.met_by, every))
-        return None if told.is_chance(tried, there, len(every)) else told
+        separation, comparison, tried = best
+        met_count = sum(map(comparison.met_by, every))
+        return None if separation.is_chance(tried, met_count, len(every)) else separation
 
     def _numbers(self, results: Sequence[Result]) -> list[Numbers]:
         """The numbers of what some results asked, of those that say it."""
-        found = []
-        for one in results:
-            at = one.op, one.id
-            if at not in self._numbered and one.asked is not None:
-                spec = self._specs.get(one.op)
+        numbers = []
+        for result in results:
+            at = result.op, result.id
+            if at not in self._numbered and result.asked is not None:
+                spec = self._specs.get(result.op)
                 assert spec is not None
-                self._numbered[at] = numbers(spec, case_of(one.op, one.asked))
+                self._numbered[at] = case_numbers(spec, case_from_request(result.op, result.asked))
             if at in self._numbered:
-                found.append(self._numbered[at])
-        return found
+                numbers.append(self._numbered[at])
+        return numbers
 
 
 def _passed(
@@ -283,40 +307,44 @@ def _passed(
 ) -> Mapping[tuple[str, bool], Sequence[Result]]:
     """The passed vectors of some operators by whether they must be rejected, as many of each as are
     compared."""
-    found: dict[tuple[str, bool], list[Result]] = {}
+    passed: dict[tuple[str, bool], list[Result]] = {}
     for result in results if ops else ():
         if result.op in ops and result.status is Status.PASS:
-            own = found.setdefault((result.op, result.reject is not None), [])
-            if len(own) < COMPARED:
-                own.append(result)
-    return found
+            group = passed.setdefault((result.op, result.reject is not None), [])
+            if len(group) < COMPARED:
+                group.append(result)
+    return passed
 
 
 def _explanations(
     op: str, results: Sequence[Result], suite: Suite, level: str, precision: Mapping[str, str]
 ) -> list[Explanation]:
-    """The faults behind the failures of an operator; none for one without specification."""
-    spec, bank = suite.specs.get(op), suite.specs.faults(op)
-    if spec is None or not bank:
+    """The mutants behind the failures of an operator; none for one without specification."""
+    spec, mutants = suite.specs.get(op), suite.specs.faults(op)
+    if spec is None or not mutants:
         return []
-    told = any(suite.manifest.faults.get(op, {}).values())
+    lists_kills = any(suite.manifest.faults.get(op, {}).values())
     entries = suite.manifest.of([op])
-    noticed = {entry.id: entry.kills for entry in entries} if told else {}
+    noticed = {entry.id: entry.kills for entry in entries} if lists_kills else {}
     large = {entry.id for entry in entries if entry.is_large}
     of_op = [result for result in results if result.op == op]
     small = [result for result in of_op if result.id not in large]
-    others = [result for result in of_op if result.id in large or result.kind == FailureKind.RAISED]
+    remaining = [
+        result for result in of_op if result.id in large or result.kind == FailureKind.RAISED
+    ]
     try:
-        by_small = explanations(
+        by_small = explain_failures(
             spec,
             small,
-            bank,
+            mutants,
             read=suite.get,
             noticed=noticed,
             precision=precision,
             level=level,
             chosen=suite.manifest.name == SuiteName.FUZZ,
         )
-        return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
+        return extend_explanations(
+            by_small, spec, remaining, read=suite.get, precision=precision, level=level
+        )
     except ConformanceError:
         return []  # a suite may hold what is no case of its specification

@@ -14,7 +14,7 @@ Mask = NDArray[np.bool_]
 
 
 def ordinals(array: Array) -> NDArray[np.int64]:
-    """Integers in the order of the values; an integer is its own."""
+    """Map values to integers in the same order; integers to themselves."""
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
@@ -25,24 +25,24 @@ def _row(array: Array) -> Any:
 
 
 def is_nan(array: Array) -> Mask:
-    """Of any element type; nothing in an array of integers."""
+    """Mark NaN in an array of any element type; nothing in an array of integers."""
     return array != array
 
 
-def same(got: Array, other: Array) -> Mask:
-    """Where two arrays of one shape and type have equal values; NaN equals NaN."""
+def equal_values(got: Array, other: Array) -> Mask:
+    """Mark equal values of two arrays of one shape and type; NaN equals NaN."""
     return (ordinals(got) == ordinals(other)) | (is_nan(got) & is_nan(other))
 
 
-def inside(got: Array, lo: Array, hi: Array) -> Mask:
-    """Where values lie between two others, both included; where these are NaN only NaN does."""
-    seen = ordinals(got)
-    within: Mask = (seen >= ordinals(lo)) & (seen <= ordinals(hi))
+def values_between(got: Array, lo: Array, hi: Array) -> Mask:
+    """Mark values between two bounds, both included; only NaN is between NaN."""
+    got_ordinals = ordinals(got)
+    within: Mask = (got_ordinals >= ordinals(lo)) & (got_ordinals <= ordinals(hi))
     return np.where(is_nan(lo), is_nan(got), within)
 
 
-def ungraded_in(answer: Answer, got: Array, precision: str) -> Mask:
-    """Elements that are not graded; none where the output has another shape."""
-    if answer.open is None or answer.open.shape != got.shape:
+def ungraded_elements(expected_output: Answer, got: Array, precision: str) -> Mask:
+    """Mark elements that are not graded; none if the output has another shape."""
+    if expected_output.open is None or expected_output.open.shape != got.shape:
         return np.zeros(got.shape, np.bool_)
-    return (answer.open & OPEN_BIT[precision]) != 0
+    return (expected_output.open & OPEN_BIT[precision]) != 0

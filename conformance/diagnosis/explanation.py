@@ -7,78 +7,91 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.kernel import Kernel
-from conformance.spec.catalogue import Fault
+from conformance.diagnosis.code_path import CodePath
+from conformance.spec.catalogue import Mutant
 
-Faults = tuple[Fault, ...]
+Mutants = tuple[Mutant, ...]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Faults that a backend has together, and the failures that they explain.
+    """Mutants that a backend has together, and the failures that they explain.
 
-    ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
-    well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
-    and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
+    ``agreements`` says by id how. ``alternatives`` are other mutants that explain exactly these, as
+    well. Of the vectors at ``code_paths``, ``failing`` failed with outputs that could be looked at,
+    and ``passing`` passed, all as an implementation with these mutants may; ``strained`` of these
     would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
-    ``outputs`` are the names of those that are as the faults have them, where the others are right;
-    empty for all. ``beside`` is a place whose elements were left out, where more is wrong: so it is
-    in ``with_more`` of the failures. ``lone`` where one vector alone shows it, and no other
-    was asked that might have spoken against it.
+    ``outputs`` are the names of those that are as the mutants have them, where the others are
+    right; empty for all. ``beside_region`` is a place whose elements were left out, where more is
+    wrong: so it is in ``with_more`` of the failures. ``lone`` where one vector alone shows it, and
+    no other was asked that might have spoken against it.
     """
 
-    faults: Faults
-    agrees: Mapping[str, Agreement]
-    places: frozenset[Kernel]
-    elsewhere: frozenset[Kernel]
+    mutants: Mutants
+    agreements: Mapping[str, Agreement]
+    code_paths: frozenset[CodePath]
+    elsewhere: frozenset[CodePath]
     failing: int
     passing: int
     strained: int = 0
-    alternatives: tuple[Faults, ...] = ()
+    alternatives: tuple[Mutants, ...] = ()
     outputs: tuple[str, ...] = ()
-    beside: str = ""
+    beside_region: str = ""
     with_more: int = 0
     lone: bool = False
 
     @property
-    def whole(self) -> bool:
-        """Whether the faults are everywhere."""
+    def is_everywhere(self) -> bool:
+        """True if the mutants are on every code path."""
         return not self.elsewhere
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The names of the faults."""
-        return tuple(fault.id for fault in self.faults)
+        """Ids of the mutants."""
+        return tuple(mutant.id for mutant in self.mutants)
 
     @property
     def worth(self) -> tuple[int, bool, int, int]:
-        """What makes one explanation better than another of the same failures."""
-        return len(self.agrees), self.whole, -self.strained, self.equal
+        """Sort key: a better explanation of the same failures has a larger one."""
+        return len(self.agreements), self.is_everywhere, -self.strained, self.equal_count
 
     @property
-    def equal(self) -> int:
-        """How many failures agree in every element."""
-        return sum(one is Agreement.EQUAL for one in self.agrees.values())
+    def equal_count(self) -> int:
+        """Number of failures that agree in every element."""
+        return sum(agreement is Agreement.EQUAL for agreement in self.agreements.values())
 
 
-def as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
-    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
-    if one.agrees.keys() != found.agrees.keys():
-        return one
-    choices = (some for other in others for some in (other.faults, *other.alternatives))
-    allowed = ids_of(chain(*choices))
-    more = (some for some in (found.faults, *found.alternatives) if ids_of(some) <= allowed)
-    return replace(one, alternatives=fewest(one.faults, (*one.alternatives, *more)))
+def with_alternatives_of(
+    explanation: Explanation, replaced: Explanation, other_explanations: Sequence[Explanation]
+) -> Explanation:
+    """Add to an explanation the candidates of ``replaced`` that ``other_explanations`` allow."""
+    if explanation.agreements.keys() != replaced.agreements.keys():
+        return explanation
+    choices = (
+        mutants for other in other_explanations for mutants in (other.mutants, *other.alternatives)
+    )
+    allowed = mutant_ids(chain(*choices))
+    candidates = (
+        mutants
+        for mutants in (replaced.mutants, *replaced.alternatives)
+        if mutant_ids(mutants) <= allowed
+    )
+    return replace(
+        explanation,
+        alternatives=minimal_alternatives(
+            explanation.mutants, (*explanation.alternatives, *candidates)
+        ),
+    )
 
 
-def ids_of(faults: Iterable[Fault]) -> set[str]:
-    return {fault.id for fault in faults}
+def mutant_ids(mutants: Iterable[Mutant]) -> set[str]:
+    return {mutant.id for mutant in mutants}
 
 
-def fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
-    """The alternatives that say no more than what is there already."""
-    found: list[Faults] = []
-    for some in sorted(alternatives, key=len):
-        if not any(ids_of(one) <= ids_of(some) for one in (best, *found)):
-            found.append(some)
-    return tuple(found)
+def minimal_alternatives(best: Mutants, alternatives: Iterable[Mutants]) -> tuple[Mutants, ...]:
+    """Drop alternatives that contain ``best`` or another alternative."""
+    minimal: list[Mutants] = []
+    for mutants in sorted(alternatives, key=len):
+        if not any(mutant_ids(smaller) <= mutant_ids(mutants) for smaller in (best, *minimal)):
+            minimal.append(mutants)
+    return tuple(minimal)

@@ -1,4 +1,4 @@
-"""One comparison of one number that tells vectors that fail from those that pass."""
+"""One comparison of one number that separates vectors that fail from those that pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import prod
 from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
 from conformance.errors import ConformanceError
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.model import OpSpec
 
 GROUPS = (2, 4, 8, 16, 32, 64)
@@ -32,30 +32,32 @@ PER_AXIS = {
 }
 
 
-def numbers(spec: OpSpec, case: Case) -> Numbers:
-    """The numbers of a case by name: the largest of an axis, products, and the least differences
-    between two attributes of one axis, whose name ends with ``-``.
+def case_numbers(spec: OpSpec, case: Case) -> Numbers:
+    """Compute the numbers that describe a case, by name.
+
+    They are the largest of an axis, products, and the least differences between two attributes of
+    one axis, whose name has `` - ``.
     """
     env = Environment(spec, case)
-    found = {told: int(env[name]) for name, told in SINGLE.items() if name in env}
-    axes = {told: some for name, told in PER_AXIS.items() if (some := _per_axis(env, name))}
-    for told, some in axes.items():
-        found[f"largest {told}"] = max(some)
+    numbers = {label: int(env[name]) for name, label in SINGLE.items() if name in env}
+    axes = {label: values for name, label in PER_AXIS.items() if (values := _per_axis(env, name))}
+    for label, values in axes.items():
+        numbers[f"largest {label}"] = max(values)
     if "kernel" in axes:
-        found["taps"] = prod(axes["kernel"])
+        numbers["taps"] = prod(axes["kernel"])
     if "input size" in axes:
-        found["elements of a plane"] = prod(axes["input size"])
-        found["input row"] = axes["input size"][-1]
+        numbers["elements of a plane"] = prod(axes["input size"])
+        numbers["input row"] = axes["input size"][-1]
     if "output size" in axes:
-        found["results in a plane"] = prod(axes["output size"])
-        found["results in a row"] = axes["output size"][-1]
-    found["elements of the input"] = prod(prod(shape) for shape in case.shapes.values())
-    for one in axes:
-        for other in axes:
-            if one != other:
-                pairs = zip(axes[one], axes[other], strict=True)
-                found[f"{one} - {other}"] = max(a - b for a, b in pairs)
-    return found
+        numbers["results in a plane"] = prod(axes["output size"])
+        numbers["results in a row"] = axes["output size"][-1]
+    numbers["elements of the input"] = prod(prod(shape) for shape in case.shapes.values())
+    for first in axes:
+        for second in axes:
+            if first != second:
+                pairs = zip(axes[first], axes[second], strict=True)
+                numbers[f"{first} - {second}"] = max(a - b for a, b in pairs)
+    return numbers
 
 
 def _per_axis(env: Environment, name: str) -> tuple[int, ...]:
@@ -68,46 +70,47 @@ def _per_axis(env: Environment, name: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What one number of a case is: ``sign`` is ``>``, ``<``, ``%`` or ``not %``."""
+    """A comparison of a case's number: ``sign`` is ``>``, ``<``, ``%`` or ``not %``."""
 
     number: str
     sign: str
     value: int
-    rest: int = 0
+    remainder: int = 0
 
-    def met_by(self, found: Numbers) -> bool:
-        """Whether a case with these numbers meets it."""
-        seen = found.get(self.number)
-        if seen is None:
+    def met_by(self, numbers: Numbers) -> bool:
+        """Return whether a case with these numbers meets the comparison."""
+        value = numbers.get(self.number)
+        if value is None:
             return False
         match self.sign:
             case ">":
-                return seen > self.value
+                return value > self.value
             case "<":
-                return seen < self.value
+                return value < self.value
             case "%":
-                return seen % self.value == self.rest
+                return value % self.value == self.remainder
             case _:
-                return seen % self.value != 0
+                return value % self.value != 0
 
     def __str__(self) -> str:
         if " - " in self.number:
-            one, _, other = self.number.partition(" - ")
-            return f"{one} {'>=' if self.value < 0 else '>'} {other} on an axis"
+            first, _, second = self.number.partition(" - ")
+            return f"{first} {'>=' if self.value < 0 else '>'} {second} on an axis"
         match self.sign:
             case ">" | "<":
                 return f"{self.number} {self.sign} {self.value}"
             case "%":
-                return f"{self.number} = {self.rest} modulo {self.value}"
+                return f"{self.number} = {self.remainder} modulo {self.value}"
             case _:
                 return f"{self.number} no multiple of {self.value}"
 
 
-def comparison(
+def best_comparison(
     failed: Sequence[Numbers], passed: Sequence[Numbers]
 ) -> tuple[Separation, Comparison, int] | None:
-    """The comparison that all failures meet and fewest passes do, as conditions and by itself, and
-    how many were tried.
+    """Find the comparison that all failures meet and fewest passing vectors do.
+
+    Returns: it as conditions and by itself, and how many were tried.
 
     None where nothing of the kind tells them apart, and of a few failures, which show no more than
     that they are alike.
@@ -115,12 +118,12 @@ def comparison(
     if len(failed) < ENOUGH or not passed:
         return None
     tried, best = 0, None
-    for one in _comparisons(failed, passed):
+    for candidate in _comparisons(failed, passed):
         tried += 1
-        if all(map(one.met_by, failed)):
-            meet = sum(map(one.met_by, passed))
+        if all(map(candidate.met_by, failed)):
+            meet = sum(map(candidate.met_by, passed))
             if best is None or meet < best[0]:
-                best = meet, one
+                best = meet, candidate
     if best is None or best[0] > TOLERATED * len(passed):
         return None
     condition = (Condition(str(best[1])),)
@@ -129,18 +132,22 @@ def comparison(
 
 def _comparisons(failed: Sequence[Numbers], passed: Sequence[Numbers]) -> Iterator[Comparison]:
     """What may be of each number: those of two attributes are compared with 0 alone."""
-    for name in dict.fromkeys(name for one in failed for name in one):
+    for name in dict.fromkeys(name for numbers in failed for name in numbers):
         if " - " in name:
             yield from (Comparison(name, ">", value) for value in (-1, 0))
             continue
-        seen = [one[name] for one in passed if name in one]
-        there = [one[name] for one in failed if name in one]
-        yield Comparison(name, ">", _between([n for n in seen if n < min(there)], min(there)))
-        above = [n for n in seen if n > max(there)]
+        passed_values = [numbers[name] for numbers in passed if name in numbers]
+        failed_values = [numbers[name] for numbers in failed if name in numbers]
+        yield Comparison(
+            name,
+            ">",
+            _between([n for n in passed_values if n < min(failed_values)], min(failed_values)),
+        )
+        above = [n for n in passed_values if n > max(failed_values)]
         if above:
-            yield Comparison(name, "<", max(there) + 1)
+            yield Comparison(name, "<", max(failed_values) + 1)
         for group in GROUPS:
-            yield Comparison(name, "%", group, there[0] % group)
+            yield Comparison(name, "%", group, failed_values[0] % group)
             yield Comparison(name, "not %", group)
 
 

@@ -1,9 +1,9 @@
-"""Which faults of the catalogue a backend has, from the vectors that failed and those that passed.
+"""Search for a backend's mutants, by the vectors that failed and those that passed.
 
-A fault is named where outputs agree with it and nothing speaks against it: on no vector that passed
-could an implementation with that fault have passed. Where something does, the fault may still be
-in the kernel of some element types or ranks alone, and is then named for these. In the end what
-failed otherwise than the fault would have it speaks as well, see :meth:`Search.credible`.
+A mutant is named where outputs agree with it and nothing speaks against it: on no vector that
+passed could an implementation with that mutant have passed. Where something does, the mutant may
+still be in the kernel of some element types or ranks alone, and is then named for these. In the end
+what failed otherwise than the mutant would have it speaks as well, see :meth:`Search.credible`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,22 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
-from conformance.diagnosis.kernel import Kernel
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.code_path import CodePath
+from conformance.diagnosis.explanation import (
+    Explanation,
+    Mutants,
+    minimal_alternatives,
+    mutant_ids,
+    with_alternatives_of,
+)
+from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import DTYPES
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
-from conformance.spec.variation import circular
+from conformance.spec.catalogue import Mutant
+from conformance.spec.rule_change import find_cycle
 
 GLANCES = 20_000
-"""How often failures are held against faults of the whole catalogue, at most."""
+"""How often failures are held against mutants of the whole catalogue, at most."""
 
 PATIENCE = 3
 """Failures of one element type and rank in which the catalogue is searched in vain, at most."""
@@ -39,18 +45,18 @@ THREES = 6
 """Faults that show alone, at most, for three of them to be tried together."""
 
 CONTRADICTED = 0.25
-"""Failures on which faults show and that nothing explains, at most, of each that they explain."""
+"""Failures on which mutants show and that nothing explains, at most, of each that they explain."""
 
 UNKNOWN = 0.25
 """Failures that nothing explains, at most, of each that is explained, where some of them contradict
-the faults: with more, something else is likelier that resembles the faults now and then."""
+the mutants: with more, something else is likelier that resembles the mutants now and then."""
 
 STRONG = 20
 """Failures that are equal bit for bit, from which what else is unexplained does not matter: a
 backend with several bugs is to be told those that are known."""
 
 NARROWER = 0.1
-"""Unexplained failures that agree with faults where passed vectors speak against them, at most, of
+"""Unexplained failures that agree with mutants where passed vectors speak against them, at most, of
 each failure that is equal."""
 
 STRAINED = 0.1
@@ -59,335 +65,423 @@ to such sums; or as many as there are failures that lie in the interval of anoth
 
 
 class Search:
-    """The search for the faults of one operator among those of a ``bank``.
+    """The search for the mutants of one operator among those of a catalogue.
 
-    ``chosen`` says that the failures are few and were picked because each tells something, as those
-    that a fuzz search leaves: then what contradicts faults does so, however few such failures are.
+    ``chosen`` says that the failures are few and were picked because each shows something new, as a
+    fuzz search does: then a contradiction counts, however few such failures are.
     """
 
     def __init__(
-        self, evidence: OperatorEvidence, bank: Sequence[Fault], *, chosen: bool = False
+        self, evidence: OperatorResults, mutants: Sequence[Mutant], *, chosen: bool = False
     ) -> None:
-        self._evidence, self._bank, self._chosen = evidence, bank, chosen
-        self._readings = {one.name: one for one in evidence.spec.interpretations}
+        self._evidence, self._catalogue, self._chosen = evidence, mutants, chosen
+        self._interpretations = {
+            interpretation.name: interpretation for interpretation in evidence.spec.interpretations
+        }
         self._unexplained = dict.fromkeys(evidence.failed)
-        self._found: dict[tuple[str, ...], Explanation] = {}
+        self._explanations: dict[tuple[str, ...], Explanation] = {}
         self._glances = GLANCES
         self._cache: dict[tuple[str, ...], Altered] = {}
 
     def run(self) -> list[Explanation]:
-        """What explains the failures: single faults, two that act on the same vectors, and no more
-        faults than are needed.
-        """
-        catalogue = [(fault,) for fault in self._bank]
+        """Explain the failures by single mutants and by combinations, with no more than needed."""
+        catalogue = [(mutant,) for mutant in self._catalogue]
         self._seek(catalogue, patience=PATIENCE)
         # Where patience ended there may be more of what was found elsewhere.
-        self._seek([one.faults for one in self._found.values()])
-        single = list(self._found.values())
-        for one, other in combinations(single, 2):
-            self._seek(list(self._pairs(_choices(one), _choices(other))))
-        for some in combinations(single, 3) if len(single) <= THREES else ():
-            first, second, third = (one.faults for one in some)
-            pairs = self._pairs([first], [second])
-            self._seek(list(self._pairs(pairs, [third])))
-        known = set(self._found)
-        for one in single:
-            self._seek(list(self._pairs([one.faults], catalogue)), patience=1)
+        self._seek([explanation.mutants for explanation in self._explanations.values()])
+        single = list(self._explanations.values())
+        for first, second in combinations(single, 2):
+            self._seek(list(self._pairs(_choices(first), _choices(second))))
+        for triple in combinations(single, 3) if len(single) <= THREES else ():
+            a, b, c = (explanation.mutants for explanation in triple)
+            self._seek(list(self._pairs(self._pairs([a], [b]), [c])))
+        singles_and_pairs = set(self._explanations)
+        for explanation in single:
+            self._seek(list(self._pairs([explanation.mutants], catalogue)), patience=1)
         self._seek(list(self._by_output(catalogue)))
-        # What shows only beside another fault may be there together with each of the others, too.
-        for found in [found for ids, found in self._found.items() if ids not in known]:
-            self._seek(list(self._pairs([found.faults], [one.faults for one in single])))
-        named: Counter[str] = Counter()
-        for found in self._found.values():
-            named.update(dict.fromkeys(found.ids, len(found.agrees)))
-        for fault, _ in reversed(named.most_common()):
-            self._spare(fault)
-        return self._kept()
+        # What shows only beside another mutant may be there together with each of the others, too.
+        for ids, explanation in list(self._explanations.items()):
+            if ids not in singles_and_pairs:
+                single_mutants = [other.mutants for other in single]
+                self._seek(list(self._pairs([explanation.mutants], single_mutants)))
+        explained_counts: Counter[str] = Counter()
+        for explanation in self._explanations.values():
+            explained_counts.update(dict.fromkeys(explanation.ids, len(explanation.agreements)))
+        for mutant, _ in reversed(explained_counts.most_common()):
+            self._spare(mutant)
+        return self._supported()
 
-    def _by_output(self, catalogue: Sequence[Faults]) -> Iterator[Faults]:
+    def _by_output(self, catalogue: Sequence[Mutants]) -> Iterator[Mutants]:
         """Faults that may be together because each makes another output what it is: values and
-        indices that are never wrong alone show no fault alone.
+        indices that are never wrong alone show no mutant alone.
         """
         looked_at: set[tuple[str, int]] = set()
         for vector in self._unexplained:
-            asked, place = self._evidence.failed[vector], self._evidence.place(vector).of_data
-            outputs = len(asked.outputs or ())
-            if outputs < 2 or place in looked_at or len(looked_at) == DIFFERENT:
+            observed, data_path = (
+                self._evidence.failed[vector],
+                self._evidence.code_path(vector).of_data,
+            )
+            outputs = len(observed.outputs or ())
+            if outputs < 2 or data_path in looked_at or len(looked_at) == DIFFERENT:
                 continue
-            looked_at.add(place)
-            explain: list[list[Faults]] = [[] for _ in range(outputs)]
-            for faults in catalogue:
-                for number in asked.explained(self._implementation(faults)):
-                    explain[number].append(faults)
-            for one, other in combinations(explain, 2):
-                yield from self._pairs(one[:ALTERNATIVES], other[:ALTERNATIVES])
+            looked_at.add(data_path)
+            explain: list[list[Mutants]] = [[] for _ in range(outputs)]
+            for mutants in catalogue:
+                for number in observed.explained(self._implementation(mutants)):
+                    explain[number].append(mutants)
+            for first, second in combinations(explain, 2):
+                yield from self._pairs(first[:ALTERNATIVES], second[:ALTERNATIVES])
 
-    def credible(self, found: Explanation, others: Sequence[Explanation] = ()) -> bool:
-        """Whether the failures bear an explanation out; ``others`` are what explains the rest.
+    def credible(
+        self, explanation: Explanation, other_explanations: Sequence[Explanation] = ()
+    ) -> bool:
+        """Return whether the failures support an explanation, given the ``other_explanations``.
 
-        Of faults in some kernels alone hardly an unexplained failure elsewhere agrees: what does
+        Of mutants in some kernels alone hardly an unexplained failure elsewhere agrees: what does
         the same there, where passed vectors speak against them, is something narrower. Of the
-        failures on which the faults have to show four in five are explained by them, alone or with
+        failures on which the mutants have to show four in five are explained by them, alone or with
         others, and where one is not, four in five of all failures of these types are explained, or
-        many are equal bit for bit: else they only look like another fault now and then. Nor do as
+        many are equal bit for bit: else they only look like another mutant now and then. Nor do as
         many failures remain as are explained, where some are by them: then more is unknown than
         known. And a single failure explained is no coincidence only if none is left, or if it is
-        equal to faults together that are each known from more.
+        equal to mutants together that are each known from more.
         """
-        places, kernel_of = found.places, self._evidence.place
-        explained = {vector for one in (found, *others) for vector in one.agrees}
-        left = [vector for vector in self._evidence.failed if vector not in explained]
-        agreeing = {kernel_of(vector).of_data for vector in found.agrees}
-        beside, there = (
-            sum(kernel_of(v).of_data in agreeing for v in some) for some in (left, explained)
+        places, kernel_of = explanation.code_paths, self._evidence.code_path
+        explained = {
+            vector
+            for explanation in (explanation, *other_explanations)
+            for vector in explanation.agreements
+        }
+        unexplained = [vector for vector in self._evidence.failed if vector not in explained]
+        agreeing = {kernel_of(vector).of_data for vector in explanation.agreements}
+        beside, explained_beside = (
+            sum(kernel_of(v).of_data in agreeing for v in vectors)
+            for vectors in (unexplained, explained)
         )
-        lone = len(found.agrees) == 1 and not _of_known(found, others)
-        if left and (lone or beside >= there):
+        lone = len(explanation.agreements) == 1 and not _of_known(explanation, other_explanations)
+        if unexplained and (lone or beside >= explained_beside):
             return False
-        sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
-        room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
+        sharing = [
+            other for other in other_explanations if not set(other.ids).isdisjoint(explanation.ids)
+        ]
+        room = CONTRADICTED * sum(
+            len(explanation.agreements) for explanation in (explanation, *sharing)
+        )
         room = 0 if self._chosen else room
         types = {dtype for dtype, _ in agreeing}
-        unknown, known = (
-            sum(kernel_of(v) in places and kernel_of(v).dtype in types for v in some)
-            for some in (left, explained)
+        unexplained_count, explained_count = (
+            sum(kernel_of(v) in places and kernel_of(v).dtype in types for v in vectors)
+            for vectors in (unexplained, explained)
         )
-        altered = self._implementation(found.faults)
+        implementation = self._implementation(explanation.mutants)
         narrower = 0
-        for vector in left:
-            asked = self._evidence.failed[vector]
+        for vector in unexplained:
+            observed = self._evidence.failed[vector]
             if kernel_of(vector) not in places:
-                narrower += asked.agreement(altered, self._readings) is not Agreement.NONE
-                if narrower > NARROWER * found.equal:
+                narrower += (
+                    observed.agreement(implementation, self._interpretations) is not Agreement.NONE
+                )
+                if narrower > NARROWER * explanation.equal_count:
                     return False
-            elif asked.consistency(altered) is Agreement.NONE:
+            elif observed.consistency(implementation) is Agreement.NONE:
                 room -= 1
-                if room < 0 or (found.equal < STRONG and unknown > UNKNOWN * known):
+                if room < 0 or (
+                    explanation.equal_count < STRONG
+                    and unexplained_count > UNKNOWN * explained_count
+                ):
                     return False
         return True
 
-    def _pairs(self, some: Iterable[Faults], others: Iterable[Faults]) -> Iterator[Faults]:
+    def _pairs(self, first: Iterable[Mutants], second: Iterable[Mutants]) -> Iterator[Mutants]:
         """Faults that may be together: they replace different rules, none by what depends on it."""
-        for pair in product(some, others):
-            faults = tuple(chain(*pair))
-            replacing = [fault.variant.replace for fault in faults]
+        for pair in product(first, second):
+            mutants = tuple(chain(*pair))
+            replacing = [mutant.change.replace for mutant in mutants]
             rules = list(chain(*replacing))
             apart = len(set(rules)) == len(rules)
-            if apart and not any(circular(self._evidence.spec, *replacing)):
-                yield faults
+            if apart and not any(find_cycle(self._evidence.spec, *replacing)):
+                yield mutants
 
-    def _kept(self) -> list[Explanation]:
+    def _supported(self) -> list[Explanation]:
         """The explanations that the failures bear out, alternatives too.
 
         What only a refused one explained is not explained, and may speak against others.
         """
-        found = list(self._found.values())
+        explanations = list(self._explanations.values())
         while True:
-            kept = [one for some in found for one in self._borne(some, found)]
-            if kept == found:
-                return kept
-            found = kept
+            supported = [
+                explanation
+                for candidate in explanations
+                for explanation in self._supported_forms(candidate, explanations)
+            ]
+            if supported == explanations:
+                return supported
+            explanations = supported
 
-    def _borne(self, found: Explanation, kept: Sequence[Explanation]) -> Iterator[Explanation]:
-        others = [one for one in kept if one is not found]
-        choices = (found.faults, *found.alternatives)
-        for some in (found, self._of_agreeing_types(found)):
-            borne = [one for one in choices if self.credible(replace(some, faults=one), others)]
+    def _supported_forms(
+        self, explanation: Explanation, explanations: Sequence[Explanation]
+    ) -> Iterator[Explanation]:
+        other_explanations = [other for other in explanations if other is not explanation]
+        choices = (explanation.mutants, *explanation.alternatives)
+        for candidate in (explanation, self._of_agreeing_types(explanation)):
+            borne = [
+                mutants
+                for mutants in choices
+                if self.credible(replace(candidate, mutants=mutants), other_explanations)
+            ]
             if borne:
-                yield replace(some, faults=borne[0], alternatives=tuple(borne[1:]))
+                yield replace(candidate, mutants=borne[0], alternatives=tuple(borne[1:]))
                 return
 
-    def _of_agreeing_types(self, found: Explanation) -> Explanation:
+    def _of_agreeing_types(self, explanation: Explanation) -> Explanation:
         """An explanation of the kernels of those element types alone in which a failure agrees."""
-        types = {self._evidence.place(vector).dtype for vector in found.agrees}
-        places = frozenset(one for one in found.places if one.dtype in types)
-        failing, passing = self._evidence.count(places)
-        elsewhere = self._evidence.places - places
-        return replace(found, places=places, elsewhere=elsewhere, failing=failing, passing=passing)
-
-    def _spare(self, fault: str) -> None:
-        """Do without a fault where those that are named besides explain all that it does."""
-        having = [one for one in self._found.values() if fault in one.ids]
-        others = [one for one in self._found.values() if fault not in one.ids]
-        faults = list({one.id: (one,) for found in others for one in found.faults}.values())
-        if not having or not faults:
-            return
-        before, unexplained = self._found, self._unexplained
-        self._found = {one.ids: one for one in others}
-        self._unexplained = dict.fromkeys(chain(*(one.agrees for one in having)))
-        pairs = (
-            pair for one, other in combinations(faults, 2) for pair in self._pairs([one], [other])
+        types = {self._evidence.code_path(vector).dtype for vector in explanation.agreements}
+        places = frozenset(
+            code_path for code_path in explanation.code_paths if code_path.dtype in types
         )
-        self._seek([*faults, *pairs])
+        failing, passing = self._evidence.count(places)
+        elsewhere = self._evidence.code_paths - places
+        return replace(
+            explanation, code_paths=places, elsewhere=elsewhere, failing=failing, passing=passing
+        )
+
+    def _spare(self, mutant: str) -> None:
+        """Do without a mutant where those that are named besides explain all that it does."""
+        having = [
+            explanation for explanation in self._explanations.values() if mutant in explanation.ids
+        ]
+        other_explanations = [
+            explanation
+            for explanation in self._explanations.values()
+            if mutant not in explanation.ids
+        ]
+        mutants = list(
+            {
+                mutant.id: (mutant,)
+                for explanation in other_explanations
+                for mutant in explanation.mutants
+            }.values()
+        )
+        if not having or not mutants:
+            return
+        before, unexplained = self._explanations, self._unexplained
+        self._explanations = {explanation.ids: explanation for explanation in other_explanations}
+        self._unexplained = dict.fromkeys(
+            chain(*(explanation.agreements for explanation in having))
+        )
+        pairs = (
+            pair
+            for first, second in combinations(mutants, 2)
+            for pair in self._pairs([first], [second])
+        )
+        self._seek([*mutants, *pairs])
         if self._unexplained:
-            self._found = before
+            self._explanations = before
         else:
-            for found in having:
-                self._found = {ids: as_well(one, found, others) for ids, one in self._found.items()}
+            for explanation in having:
+                self._explanations = {
+                    ids: with_alternatives_of(other, explanation, other_explanations)
+                    for ids, other in self._explanations.items()
+                }
         self._unexplained = unexplained
 
-    def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
+    def _seek(self, hypotheses: Sequence[Mutants], *, patience: int | None = None) -> None:
         """Explain what is not explained yet by some hypotheses, the smallest failure first.
 
         ``patience`` bounds for how many failures of a type and rank this is tried in vain.
         """
         in_vain: Counter[tuple[str, int]] = Counter()
         for vector in list(self._unexplained):
-            place = self._evidence.place(vector)
+            code_path = self._evidence.code_path(vector)
             if vector not in self._unexplained:
                 continue
             if patience is not None:
-                if in_vain[place.of_data] >= patience or self._glances <= 0:
+                if in_vain[code_path.of_data] >= patience or self._glances <= 0:
                     continue
                 self._glances -= len(hypotheses)
             candidates = list(self._candidates(vector, hypotheses))
             if candidates:
-                self._take(candidates)
+                self._keep_best(candidates)
             else:
-                in_vain[place.of_data] += 1
+                in_vain[code_path.of_data] += 1
 
-    def _candidates(self, vector: str, hypotheses: Iterable[Faults]) -> Iterator[Explanation]:
+    def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
-        asked, place = self._evidence.failed[vector], self._evidence.place(vector)
-        seen: dict[tuple[str | bytes, ...], Agreement] = {}
-        for faults in hypotheses:
-            altered = self._implementation(faults)
-            if asked.glance(altered, seen) and self._strain(faults, place) is not None:
-                found = self._explanation(faults, place)
+        observed, code_path = self._evidence.failed[vector], self._evidence.code_path(vector)
+        known_agreements: dict[tuple[str | bytes, ...], Agreement] = {}
+        for mutants in hypotheses:
+            implementation = self._implementation(mutants)
+            if (
+                observed.quick_agreement(implementation, known_agreements)
+                and self._strain(mutants, code_path) is not None
+            ):
+                explanation = self._explanation(mutants, code_path)
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
                 # in it show nothing. Nor does one failure, where it takes a place apart to name it.
-                # Several faults need no more than that each is equal to a failure by itself.
-                shown = found.equal > 0 or self._shown(faults)
-                enough = shown and (found.whole or len(found.agrees) > 1)
-                within = len(found.agrees) - found.equal
-                in_order = found.strained <= max(within, STRAINED * found.equal)
-                if vector in found.agrees and enough and in_order:
-                    yield found
+                # Several mutants need no more than that each is equal to a failure by itself.
+                has_equal_failure = explanation.equal_count > 0 or self._each_has_equal_failure(
+                    mutants
+                )
+                enough = has_equal_failure and (
+                    explanation.is_everywhere or len(explanation.agreements) > 1
+                )
+                within = len(explanation.agreements) - explanation.equal_count
+                in_order = explanation.strained <= max(within, STRAINED * explanation.equal_count)
+                if vector in explanation.agreements and enough and in_order:
+                    yield explanation
 
-    def _shown(self, faults: Faults) -> bool:
-        """Whether each of several faults is equal to a failure that it explains alone."""
-        alone = [self._found.get((fault.id,)) for fault in faults]
-        return len(alone) > 1 and all(one is not None and one.equal > 0 for one in alone)
+    def _each_has_equal_failure(self, mutants: Mutants) -> bool:
+        """Whether each of several mutants is equal to a failure that it explains alone."""
+        alone = [self._explanations.get((mutant.id,)) for mutant in mutants]
+        return len(alone) > 1 and all(
+            explanation is not None and explanation.equal_count > 0 for explanation in alone
+        )
 
-    def _explanation(self, faults: Faults, place: Kernel) -> Explanation:
-        """What some faults explain, at a place and as many others as nothing speaks against."""
-        altered = self._implementation(faults)
-        strain = {one: self._strain(faults, one) for one in self._evidence.places}
-        free = frozenset(one for one, strained in strain.items() if strained is not None)
+    def _explanation(self, mutants: Mutants, code_path: CodePath) -> Explanation:
+        """What some mutants explain, at a place and as many others as nothing speaks against."""
+        implementation = self._implementation(mutants)
+        strain = {
+            code_path: self._strain(mutants, code_path) for code_path in self._evidence.code_paths
+        }
+        free = frozenset(
+            code_path for code_path, strained in strain.items() if strained is not None
+        )
         agrees = {
             vector: agreement
-            for vector, asked in self._evidence.failed.items()
-            if vector in self._unexplained and self._evidence.place(vector) in free
-            if (agreement := asked.agreement(altered, self._readings))
+            for vector, observed in self._evidence.failed.items()
+            if vector in self._unexplained and self._evidence.code_path(vector) in free
+            if (agreement := observed.agreement(implementation, self._interpretations))
         }
-        agreeing = {self._evidence.place(vector) for vector in agrees}
+        agreeing = {self._evidence.code_path(vector) for vector in agrees}
         # Where sums in order would have failed, and nothing did, they are of another kind.
-        free = frozenset(one for one in free if not strain[one] or one in agreeing)
-        places = _kernels(agreeing, free, self._evidence.places) or frozenset({place})
-        agrees = {v: how for v, how in agrees.items() if self._evidence.place(v) in places}
-        return self._counted(faults, agrees, places, strain)
+        free = frozenset(
+            code_path for code_path in free if not strain[code_path] or code_path in agreeing
+        )
+        places = _kernels(agreeing, free, self._evidence.code_paths) or frozenset({code_path})
+        agrees = {v: how for v, how in agrees.items() if self._evidence.code_path(v) in places}
+        return self._counted(mutants, agrees, places, strain)
 
     def _counted(
         self,
-        faults: Faults,
+        mutants: Mutants,
         agrees: Mapping[str, Agreement],
-        places: frozenset[Kernel],
-        strain: Mapping[Kernel, int | None],
+        places: frozenset[CodePath],
+        strain: Mapping[CodePath, int | None],
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
-        strained = sum(strain[one] or 0 for one in places)
-        elsewhere = self._evidence.places - places
-        return Explanation(faults, agrees, places, elsewhere, failing, passing, strained)
+        strained = sum(strain[code_path] or 0 for code_path in places)
+        elsewhere = self._evidence.code_paths - places
+        return Explanation(mutants, agrees, places, elsewhere, failing, passing, strained)
 
-    def _strain(self, faults: Faults, place: Kernel) -> int | None:
-        """How many passed vectors at a place agree with faults by another order of their sums
+    def _strain(self, mutants: Mutants, code_path: CodePath) -> int | None:
+        """How many passed vectors at a place agree with mutants by another order of their sums
         alone; None where one contradicts them.
         """
-        altered = self._implementation(faults)
+        implementation = self._implementation(mutants)
         strained = 0
-        for asked in self._evidence.passed(place, [fault.id for fault in faults]):
-            consistency = asked.consistency(altered)
+        for observed in self._evidence.passed(code_path, [mutant.id for mutant in mutants]):
+            consistency = observed.consistency(implementation)
             if consistency is Agreement.NONE:
                 return None
             strained += consistency is Agreement.WITHIN
         return strained
 
-    def _take(self, candidates: Sequence[Explanation]) -> None:
+    def _keep_best(self, candidates: Sequence[Explanation]) -> None:
         """Keep the candidate that explains most, with those that explain the same as well."""
-        best = max(candidates, key=lambda one: one.worth)
+        best = max(candidates, key=lambda candidate: candidate.worth)
         alike = tuple(
-            one.faults
-            for one in candidates
-            if one is not best
-            and (one.agrees, one.places, one.strained) == (best.agrees, best.places, best.strained)
+            candidate.mutants
+            for candidate in candidates
+            if candidate is not best
+            and (candidate.agreements, candidate.code_paths, candidate.strained)
+            == (best.agreements, best.code_paths, best.strained)
         )
-        for vector in best.agrees:
+        for vector in best.agreements:
             del self._unexplained[vector]
         # Of those that fit alike one comes first whose words are about what was asked.
-        first, *others = sorted((best.faults, *alike), key=self._unasked_types)
-        best = replace(best, faults=first, alternatives=fewest(first, others))
-        self._found[best.ids] = self._joined(best)
+        first, *alternatives = sorted((best.mutants, *alike), key=self._unasked_types)
+        best = replace(best, mutants=first, alternatives=minimal_alternatives(first, alternatives))
+        self._explanations[best.ids] = self._merged(best)
 
-    def _unasked_types(self, faults: Faults) -> int:
-        """How often the words of faults name element types of which no vector was asked."""
-        seen = {place.dtype for place in self._evidence.places}
-        words = (word for fault in faults for word in re.findall(r"\w+", fault.says))
-        return sum(word in DTYPES and word not in seen for word in words)
+    def _unasked_types(self, mutants: Mutants) -> int:
+        """How often the words of mutants name element types of which no vector was asked."""
+        tested_types = {code_path.dtype for code_path in self._evidence.code_paths}
+        described_words = (
+            word for mutant in mutants for word in re.findall(r"\w+", mutant.description)
+        )
+        return sum(word in DTYPES and word not in tested_types for word in described_words)
 
-    def _joined(self, found: Explanation) -> Explanation:
-        """An explanation with what the same faults explained elsewhere."""
-        earlier = self._found.get(found.ids)
+    def _merged(self, explanation: Explanation) -> Explanation:
+        """An explanation with what the same mutants explained elsewhere."""
+        earlier = self._explanations.get(explanation.ids)
         if earlier is None:
-            return found
-        places = earlier.places | found.places
+            return explanation
+        places = earlier.code_paths | explanation.code_paths
         failing, passing = self._evidence.count(places)
         return replace(
-            found,
-            agrees={**earlier.agrees, **found.agrees},
-            places=places,
-            elsewhere=self._evidence.places - places,
+            explanation,
+            agreements={**earlier.agreements, **explanation.agreements},
+            code_paths=places,
+            elsewhere=self._evidence.code_paths - places,
             failing=failing,
             passing=passing,
-            strained=earlier.strained + found.strained,
-            alternatives=tuple(one for one in earlier.alternatives if one in found.alternatives),
+            strained=earlier.strained + explanation.strained,
+            alternatives=tuple(
+                alternative
+                for alternative in earlier.alternatives
+                if alternative in explanation.alternatives
+            ),
         )
 
-    def _implementation(self, faults: Faults) -> Altered:
-        key = tuple(fault.id for fault in faults)
+    def _implementation(self, mutants: Mutants) -> Altered:
+        key = tuple(mutant.id for mutant in mutants)
         if key not in self._cache:
-            self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
+            self._cache[key] = Altered(self._evidence.spec, *(mutant.change for mutant in mutants))
         return self._cache[key]
 
 
-def _of_known(found: Explanation, others: Sequence[Explanation]) -> bool:
-    """Whether faults that are equal together to a failure each explain several without each other:
+def _of_known(explanation: Explanation, other_explanations: Sequence[Explanation]) -> bool:
+    """Whether mutants that are equal together to a failure each explain several without each other:
     then that they meet is to be expected.
     """
-    known = ids_of(chain(*(one.faults for one in others if len(one.agrees) > 1)))
-    return len(found.ids) > 1 and found.equal > 0 and known.issuperset(found.ids)
+    independent = mutant_ids(
+        chain(*(other.mutants for other in other_explanations if len(other.agreements) > 1))
+    )
+    return (
+        len(explanation.ids) > 1
+        and explanation.equal_count > 0
+        and independent.issuperset(explanation.ids)
+    )
 
 
-def _choices(found: Explanation) -> list[Faults]:
-    return [found.faults, *found.alternatives][:ALTERNATIVES]
+def _choices(explanation: Explanation) -> list[Mutants]:
+    return [explanation.mutants, *explanation.alternatives][:ALTERNATIVES]
 
 
 def _kernels(
-    agreeing: set[Kernel], free: frozenset[Kernel], known: frozenset[Kernel]
-) -> frozenset[Kernel]:
+    agreeing: set[CodePath], free: frozenset[CodePath], observed_paths: frozenset[CodePath]
+) -> frozenset[CodePath]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
     All, those of some element types, of some ranks, or of both; of these the ones whose window is
     the whole plane, or not; none that is not ``free``.
     """
-    dtypes = {one.dtype for one in agreeing}
-    ranks = {one.rank for one in agreeing}
-    planes = {one.plane for one in agreeing}
-    for among in (known, {one for one in known if one.plane in planes}):
+    dtypes = {code_path.dtype for code_path in agreeing}
+    ranks = {code_path.rank for code_path in agreeing}
+    planes = {code_path.plane for code_path in agreeing}
+    for among in (
+        observed_paths,
+        {code_path for code_path in observed_paths if code_path.plane in planes},
+    ):
         for kernels in (
             frozenset(among),
-            frozenset(one for one in among if one.dtype in dtypes),
-            frozenset(one for one in among if one.rank in ranks),
-            frozenset(one for one in among if one.dtype in dtypes and one.rank in ranks),
+            frozenset(code_path for code_path in among if code_path.dtype in dtypes),
+            frozenset(code_path for code_path in among if code_path.rank in ranks),
+            frozenset(
+                code_path
+                for code_path in among
+                if code_path.dtype in dtypes and code_path.rank in ranks
+            ),
         ):
             if kernels <= free:
                 return kernels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
@@ -44,7 +44,7 @@ def branches(text: str) -> tuple[Branch, ...]:
 
     The parts are texts in the language of specifications; ``text`` must be a sound expression.
     """
-    parts, node = [], parse(text)
+    parts, node = [], parse_expression(text)
     while isinstance(node, ast.Call) and _function(node) == "where":
         condition, value, node = node.args
         parts.append(Branch(_source(text, value), _source(text, condition)))
@@ -53,7 +53,7 @@ def branches(text: str) -> tuple[Branch, ...]:
 
 def readable(text: str) -> str:
     """Return a sound expression as a formula, with rounding brackets, ≤ and ≠."""
-    return _formula(parse(text), _OR)
+    return _formula(parse_expression(text), _OR)
 
 
 def _source(text: str, node: ast.expr) -> str:

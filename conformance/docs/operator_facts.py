@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance.docs.backend_interpretations import BackendAnswers, backend_answers
 from conformance.log.run_log import RunLog
 from conformance.model import Vector
-from conformance.spec.catalogue import Fault, faults
+from conformance.spec.catalogue import Mutant, mutants_of
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
@@ -27,7 +27,7 @@ class OperatorFacts:
 
     spec: OpSpec
     vectors: tuple[Vector, ...]
-    mutants: tuple[Fault, ...]
+    mutants: tuple[Mutant, ...]
     kill_counts: Mapping[str, int]
     backend_answers: Mapping[str, Sequence[BackendAnswers]]
     show: str = "conformance show"
@@ -54,7 +54,7 @@ def collect_facts(
     is_current = suite.specs.made_from(spec)
     entries = suite.manifest.of([spec.op]) if is_current else ()
     kills = Counter(mutant for entry in entries for mutant in entry.kills)
-    mutants = suite.specs.faults(spec.op) if is_current else faults(spec)
+    mutants = suite.specs.faults(spec.op) if is_current else mutants_of(spec)
     return OperatorFacts(
         spec=spec,
         vectors=tuple(

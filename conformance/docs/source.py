@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find, shipped
+from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite, open_suite
 
@@ -35,8 +35,8 @@ def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> 
             two specifications would have pages of one name.
     """
     source = open_suite(suite)
-    names = tuple(ops) or tuple(shipped() if suite is None else source.specs)
-    specs = tuple(source.specs.get(op) or find(op) for op in names)
+    names = tuple(ops) or tuple(shipped_specs() if suite is None else source.specs)
+    specs = tuple(source.specs.get(op) or find_spec(op) for op in names)
     spec_by_name: dict[str, OpSpec] = {}
     for spec in specs:
         # Some file systems do not tell capitals from small letters.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from conformance.spec.expressions import Expression
-from conformance.spec.model import OpSpec, Quantity, Reject
+from conformance.spec.model import NegativeTest, OpSpec, Quantity
 
 
 def allowed_values(quantity: Quantity) -> str:
@@ -51,7 +51,7 @@ def expression_name(quantity: Quantity) -> str:
     return f"{quantity.key} in expressions" if quantity.key != quantity.name else ""
 
 
-def differences_from_valid(reject: Reject) -> Iterator[str]:
+def differences_from_valid(reject: NegativeTest) -> Iterator[str]:
     """Yield how a negative test differs from a valid case."""
     if reject.rank is not None:
         yield f"data of rank {reject.rank}"

@@ -16,11 +16,11 @@ from conformance.feasible.trace import EITHER, POSITIVE, Trace
 from conformance.feasible.translate import Translator
 from conformance.feasible.values import Choice, Untranslatable, Value, repeated, single
 from conformance.model import Case
+from conformance.spec.default_attributes import case_from_values
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.scope import scope_of
-from conformance.spec.spelling import case_of
 
 
 class Question:
@@ -130,7 +130,9 @@ class Question:
         """The case that a model of the solver describes, with seed 0."""
         found = {key: self._read(model, self.given[key]) for key in self.spec.quantities}
         found |= {name: _member(model, choice) for name, choice in self.types.items()}
-        return case_of(self.spec, {**found, "pattern": _member(model, self.pattern)}, seed=0)
+        return case_from_values(
+            self.spec, {**found, "pattern": _member(model, self.pattern)}, seed=0
+        )
 
     def _read(self, model: Any, value: Value) -> Any:
         entries: list[Any] = []

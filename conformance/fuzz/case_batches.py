@@ -20,9 +20,9 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.reject import breaking
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.spec.environment import resized
-from conformance.spec.model import OpSpec, Reject
-from conformance.spec.table import Table, table_of
+from conformance.spec.case_environment import resized
+from conformance.spec.case_table import Table, table_of
+from conformance.spec.model import NegativeTest, OpSpec
 
 CANDIDATES_PER_CASE = 6
 """Cases from which each case of a batch is chosen."""
@@ -182,7 +182,7 @@ def _affordable(rows: Rows, size: Rows, count: int) -> Rows:
     return rows[fit]
 
 
-def _negative_test(spec: OpSpec, entry: Reject, valid: Case) -> Case | None:
+def _negative_test(spec: OpSpec, entry: NegativeTest, valid: Case) -> Case | None:
     """Make the negative test of an entry from a valid case, if possible."""
     try:
         return breaking(spec, entry, valid)

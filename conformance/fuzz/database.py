@@ -14,7 +14,7 @@ from conformance.generate.looking import askable
 from conformance.generate.suites import versions
 from conformance.model import Case
 from conformance.replacement import replacing
-from conformance.spec.digest import digest
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.cases import Cases, Recorded
@@ -28,7 +28,7 @@ DIGITS = 16
 
 def failures_file(folder: Path, spec: OpSpec) -> Path:
     """Return the file that keeps the failures of an operator."""
-    return folder / f"{spec.op}-{digest(spec)[:DIGITS]}.jsonl"
+    return folder / f"{spec.op}-{spec_digest(spec)[:DIGITS]}.jsonl"
 
 
 def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
@@ -41,7 +41,7 @@ def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
     if not file.is_file():
         return ()
     stored = recorded.read(file)
-    if stored.specification != digest(spec) or stored.op != spec.op:
+    if stored.specification != spec_digest(spec) or stored.op != spec.op:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [entry.case for entry in stored.recorded[:MAX_CASES]]
     for case in cases:
@@ -54,7 +54,7 @@ def keep_failures(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence
     """Keep new failures of an operator, before the old."""
     cases = list({case.id: case for case in (*new, *old)}.values())[:MAX_CASES]
     entries = tuple(Recorded(case, "must", ("fuzz",)) for case in cases)
-    content = recorded.dump(Cases(spec.op, digest(spec), 0, versions(), entries))
+    content = recorded.dump(Cases(spec.op, spec_digest(spec), 0, versions(), entries))
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(failures_file(folder, spec)) as file:
         file.write_bytes(content)

@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.complaint import alike
-from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import find_cycle
 
 MAX_PAIRED = 6
 """Causes whose mutants are tried in pairs on a failure that none explains alone."""
@@ -48,11 +48,13 @@ class FailureCause:
 class FailureCauses:
     """The causes of one operator's failures so far."""
 
-    def __init__(self, spec: OpSpec, runner: Bank, level: str, precision: dict[str, str]) -> None:
+    def __init__(
+        self, spec: OpSpec, runner: MutantRunner, level: str, precision: dict[str, str]
+    ) -> None:
         self.causes: list[FailureCause] = []
         self._spec, self._runner = spec, runner
         self._level, self._precision = level, precision
-        self._mutants = {mutant.id: mutant for mutant in runner.faults}
+        self._mutants = {mutant.id: mutant for mutant in runner.mutants}
         self._implementations: dict[tuple[str, ...], Altered] = {}
 
     def match(self, vector: Vector, result: Result) -> FailureCause | None:
@@ -81,10 +83,12 @@ class FailureCauses:
         if observed is None:
             return frozenset()
         may_differ = self._runner.may_differ([vector.case])[0]
-        names = [self._runner.faults[index].id for index in np.flatnonzero(may_differ)]
+        names = [self._runner.mutants[index].id for index in np.flatnonzero(may_differ)]
         cache: dict[tuple[str | bytes, ...], Agreement] = {}
         return frozenset(
-            name for name in names if observed.glance(self._implementation(name), cache) >= least
+            name
+            for name in names
+            if observed.quick_agreement(self._implementation(name), cache) >= least
         )
 
     def remaining_candidates(
@@ -107,42 +111,42 @@ class FailureCauses:
             return False
         return not any(other.mutants and self.same(other, vector, result) for other in self.causes)
 
-    def _match_pair(self, observed: Asked) -> FailureCause | None:
+    def _match_pair(self, observed: ObservedVector) -> FailureCause | None:
         """Find a cause that explains a failure together with another cause."""
         explained = [cause for cause in self.causes if cause.mutants][:MAX_PAIRED]
         for first, second in combinations(explained, 2):
             pair = (min(first.mutants), min(second.mutants))
-            changes = [self._mutants[name].variant for name in pair]
+            changes = [self._mutants[name].change for name in pair]
             rules = [rule for change in changes for rule in change.replace]
             if len(set(rules)) < len(rules):
                 continue
-            if any(circular(self._spec, *(change.replace for change in changes))):
+            if any(find_cycle(self._spec, *(change.replace for change in changes))):
                 continue
             if self._agreement(observed, *pair) >= Agreement.EQUAL:
                 return first
         return None
 
     def _agreeing_mutants(
-        self, observed: Asked, mutants: Iterable[str], least: Agreement = Agreement.EQUAL
+        self, observed: ObservedVector, mutants: Iterable[str], least: Agreement = Agreement.EQUAL
     ) -> frozenset[str]:
         return frozenset(name for name in mutants if self._agreement(observed, name) >= least)
 
-    def _agreement(self, observed: Asked, *names: str) -> Agreement:
+    def _agreement(self, observed: ObservedVector, *names: str) -> Agreement:
         interpretations = {entry.name: entry for entry in self._spec.interpretations}
         return observed.agreement(self._implementation(*names), interpretations)
 
-    def _observed(self, vector: Vector, result: Result) -> Asked | None:
+    def _observed(self, vector: Vector, result: Result) -> ObservedVector | None:
         """Return a failure whose outputs can be compared with those of mutants, else None."""
         if vector.case.reject is not None or result.returned is None:
             return None
         outputs = unpacked(result.returned)
         if outputs is None or len(outputs) != len(vector.answers):
             return None
-        return Asked(self._spec, vector, outputs, self._precision, self._level)
+        return ObservedVector(self._spec, vector, outputs, self._precision, self._level)
 
     def _implementation(self, *names: str) -> Altered:
         if names not in self._implementations:
-            changes = [self._mutants[name].variant for name in names]
+            changes = [self._mutants[name].change for name in names]
             self._implementations[names] = Altered(self._spec, *changes)
         return self._implementations[names]
 

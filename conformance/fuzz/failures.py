@@ -247,7 +247,7 @@ class Failures:
         """Return the cases on which the mutants of a cause may show."""
         if not cause.mutants or not cases:
             return cases
-        rows = self._guidance.runner.among(cause.mutants).may_differ(cases)
+        rows = self._guidance.runner.restricted_to(cause.mutants).may_differ(cases)
         return [case for case, row in zip(cases, rows, strict=True) if row.any()]
 
     def _partition(self, vector: Vector) -> tuple[str, int]:
@@ -266,7 +266,7 @@ class Failures:
             if not mutants or discovery.checked >= MAX_CHECKED or not relevant:
                 continue
             discovery.checked += len(relevant)
-            runner = self._guidance.runner.among(mutants)
+            runner = self._guidance.runner.restricted_to(mutants)
             rows = runner.may_differ([vector.case for vector in relevant])
             for vector, row in zip(relevant, rows, strict=True):
                 before = cause.mutants or cause.candidates

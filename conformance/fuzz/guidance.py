@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 
 MAX_SOUGHT = 80
@@ -36,14 +36,16 @@ class Guidance:
 
     def __init__(self, spec: OpSpec, level: str) -> None:
         self.spec = spec
-        self.runner = Bank(spec, [mutant for mutant in faults(spec) if not mutant.equivalent])
+        self.runner = MutantRunner(
+            spec, [mutant for mutant in mutants_of(spec) if not mutant.equivalent]
+        )
         self.killed: set[str] = set()
         self.types: set[str] = set()
         self._level = level
         self._unkilled = self.runner
         self._turn = 0
         self._smallest = False
-        self._sought: Bank | None = None
+        self._sought: MutantRunner | None = None
         self._tried: Counter[str] = Counter()
         self._names = [target.name for target in spec.edges]
         self._index_of = {name: index for index, name in enumerate(self._names)}
@@ -71,7 +73,7 @@ class Guidance:
         It is by turns the smallest and the first: on the smallest a mutant may hardly show.
         """
         self._sought = self._next_mutants()
-        if not self._sought.faults or not cases:
+        if not self._sought.mutants or not cases:
             return np.arange(0)
         may_kill = self._sought.may_differ(cases)
         self._smallest = not self._smallest
@@ -79,11 +81,11 @@ class Guidance:
         chosen = sizes.argmin(axis=0) if self._smallest else may_kill.argmax(axis=0)
         return np.unique(chosen[may_kill.any(axis=0)])
 
-    def _next_mutants(self) -> Bank:
+    def _next_mutants(self) -> MutantRunner:
         """Take some of the mutants that nothing has killed, others each time."""
-        ids = [mutant.id for mutant in self._unkilled.faults]
+        ids = [mutant.id for mutant in self._unkilled.mutants]
         begin, self._turn = self._turn % max(1, len(ids)), self._turn + MAX_SOUGHT
-        return self._unkilled.among(
+        return self._unkilled.restricted_to(
             {*ids[begin : begin + MAX_SOUGHT], *ids[: max(0, begin + MAX_SOUGHT - len(ids))]}
         )
 
@@ -104,10 +106,10 @@ class Guidance:
         """Return which vectors kill one of the sought mutants."""
         is_new = np.zeros(len(vectors), np.bool_)
         sought, self._sought = self._sought or self._next_mutants(), None
-        if not sought.faults or not vectors:
+        if not sought.mutants or not vectors:
             return is_new
         may_kill = sought.may_differ([vector.case for vector in vectors])
-        ids = [mutant.id for mutant in sought.faults]
+        ids = [mutant.id for mutant in sought.mutants]
         is_sought = np.ones(len(ids), np.bool_)
         for number, vector in enumerate(vectors):
             row = may_kill[number] & is_sought
@@ -118,21 +120,21 @@ class Guidance:
             is_sought &= [name not in killed and self._tried[name] < MAX_TRIES for name in ids]
         settled = {ids[index] for index in np.flatnonzero(~is_sought)}
         if settled:
-            self._unkilled = self._unkilled.among(
-                {mutant.id for mutant in self._unkilled.faults} - settled
+            self._unkilled = self._unkilled.restricted_to(
+                {mutant.id for mutant in self._unkilled.mutants} - settled
             )
         return is_new
 
-    def kills(self, runner: Bank, vector: Vector, among: Bools) -> list[str]:
+    def kills(self, runner: MutantRunner, vector: Vector, among: Bools) -> list[str]:
         """Return the mutants with which a backend would fail a vector.
 
         The vector may lack the expected outputs of interpretations.
         """
-        mutants = {kill.fault for kill in runner.kills(vector, among)}
+        mutants = {kill.mutant for kill in runner.kills(vector, among)}
         if mutants and self._level == "must" and not vector.readings:
-            row = among & [mutant.id in mutants for mutant in runner.faults]
+            row = among & [mutant.id in mutants for mutant in runner.mutants]
             full_vector = build(self.spec, vector.case, vector.level)
-            mutants = {kill.fault for kill in runner.kills(full_vector, row) if kill.must}
+            mutants = {kill.mutant for kill in runner.kills(full_vector, row) if kill.at_must}
         return sorted(mutants)
 
     def _covered(self, rank: int) -> Bools:

@@ -11,8 +11,8 @@ from conformance.fuzz.guidance import Guidance
 from conformance.generate.suites import versions
 from conformance.model import Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import shipped
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.store import Suite
@@ -40,7 +40,7 @@ def write_regression_suite(
             (vector, (MINIMAL if vector.id in minimal_ids else BESIDE,)) for vector in built
         ]
         for vector, killed in zip(built, guidance[op].runner.all_kills(built), strict=True):
-            kills[vector.id] = tuple(sorted(kill.fault for kill in killed))
+            kills[vector.id] = tuple(sorted(kill.mutant for kill in killed))
     ops = [op for op in failures if failures[op].discoveries]
     return write_suite(
         out,
@@ -54,5 +54,5 @@ def write_regression_suite(
 
 
 def _basis(spec: OpSpec) -> origin.Basis:
-    same = shipped().get(spec.op) is spec
-    return origin.shipped(spec) if same else origin.carried(spec, faults(spec))
+    same = shipped_specs().get(spec.op) is spec
+    return origin.shipped(spec) if same else origin.carried(spec, mutants_of(spec))

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import cycle
 from time import monotonic
 
-from conformance.audit.wanted import IMAGES
+from conformance.audit.strata_targets import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
@@ -94,7 +94,7 @@ class _Operator:
         self.batches = [
             Batches(spec, full_spec, rank, request.seed, request.level) for rank in ranks
         ]
-        self.covered = OperatorCoverage(of_mutants=len(self.guidance.runner.faults))
+        self.covered = OperatorCoverage(of_mutants=len(self.guidance.runner.mutants))
 
 
 class FuzzSession:

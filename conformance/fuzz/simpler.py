@@ -7,12 +7,12 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
-from conformance.audit.membership import base_type
+from conformance.audit.partitions import base_type
 from conformance.generate.looking import sound
 from conformance.model import Case
-from conformance.spec.environment import dimensions
+from conformance.spec.case_environment import dimensions
+from conformance.spec.default_attributes import case_from_values, with_defaults
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.spelling import case_of, in_full
 
 Values = Mapping[str, Any]
 """The quantities of a case by key, its types by name, and ``pattern``."""
@@ -24,7 +24,7 @@ def case_values(spec: OpSpec, case: Case) -> dict[str, Any]:
     """Return the values of a case, including attributes that it leaves out."""
     values: dict[str, Any] = {**case.types, "pattern": case.pattern}
     values |= dimensions(spec, case.shapes)
-    values |= in_full(spec, case)
+    values |= with_defaults(spec, case)
     values |= {operand.quantity.key: case.operands[operand.name] for operand in spec.operands}
     return {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
 
@@ -67,9 +67,9 @@ def _variants(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case
     for changed in _changed(spec, values, ranks):
         seed = changed.pop("seed", case.seed)
         if spec.fills(changed["pattern"], changed[spec.data.type]):
-            yield case_of(spec, changed, seed)
+            yield case_from_values(spec, changed, seed)
     for seed in {0, 1, case.seed // 2} - {case.seed}:
-        yield case_of(spec, values, seed)
+        yield case_from_values(spec, values, seed)
 
 
 def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[dict[str, Any]]:

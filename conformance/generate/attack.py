@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conformance import parallel
-from conformance.audit.kills import Bank
-from conformance.audit.membership import parts
-from conformance.audit.standing import reason
+from conformance.audit.kills import MutantRunner
+from conformance.audit.mutant_states import stated_reason
+from conformance.audit.partitions import partitions_of_rank
 from conformance.generate.candidates import Candidates, aims_of
 from conformance.generate.pool import draw_fast
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 from conformance.suite.parts import Part
 
@@ -28,7 +28,7 @@ class Attack:
     """
 
     spec: OpSpec
-    faults: tuple[Fault, ...] = field(repr=False)
+    faults: tuple[Mutant, ...] = field(repr=False)
     rank: int
     count: int
     part: Part | None = None
@@ -40,13 +40,13 @@ class Attack:
 
     def run(self) -> dict[str, str]:
         """By mutant, a case whose vector kills it."""
-        bank = Bank(self.spec, self.faults)
+        bank = MutantRunner(self.spec, self.faults)
         found: dict[str, str] = {}
         for case in self._cases():
-            if bank.prints(case, data_of(self.spec, case)).keys() - found.keys():
+            if bank.fingerprints(case, data_of(self.spec, case)).keys() - found.keys():
                 for kill in bank.kills(build(self.spec, case)):
-                    if kill.must or not self.at_must:
-                        found.setdefault(kill.fault, case.id)
+                    if kill.at_must or not self.at_must:
+                        found.setdefault(kill.mutant, case.id)
         return found
 
     def _cases(self) -> Iterable[Case]:
@@ -59,7 +59,7 @@ class Attack:
 
 def refuted(
     spec: OpSpec,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     count: int,
     *,
     processes: int | parallel.Workers,
@@ -74,9 +74,9 @@ def refuted(
     equivalent = tuple(fault for fault in faults if fault.equivalent)
     work = [Attack(spec, equivalent, rank, each) for rank in spec.ranks]
     for rank in spec.ranks:
-        for part in parts(spec, rank):
+        for part in partitions_of_rank(spec, rank):
             for level in ("should", "must"):
-                stated = tuple(fault for fault in faults if reason(fault, part, level))
+                stated = tuple(fault for fault in faults if stated_reason(fault, part, level))
                 if stated:
                     work.append(Attack(spec, stated, rank, count, part, level == "must"))
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))

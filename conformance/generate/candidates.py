@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.membership import inside, profile
+from conformance.audit.partitions import profile_of, rows_within
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import Sight
@@ -17,9 +17,9 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.batch_values import Bools, code
-from conformance.spec.model import Draw, OpSpec
+from conformance.spec.case_table import Table, joined, table_of
+from conformance.spec.model import DrawBounds, OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import Table, joined, table_of
 from conformance.suite.parts import Part
 
 CHILDREN = 3000
@@ -77,7 +77,7 @@ class Candidates:
 
     def inside(self, part: Part) -> Candidates:
         """Those that belong to a part of their rank."""
-        return self.take(inside(part, self.table))
+        return self.take(rows_within(part, self.table))
 
     def sound(self) -> Candidates:
         """Those that are valid, neither empty nor too large, and graded."""
@@ -152,6 +152,6 @@ def _drawn(
 
 def aims_of(spec: OpSpec, part: Part) -> list[Aim]:
     """What to draw so that cases belong to a part: its type, and any aim of its profile."""
-    of_type = {spec.data.type: Draw(values=(part.dtype,))}
-    aims = profile(spec, part).aims if part.profile else ()
+    of_type = {spec.data.type: DrawBounds(values=(part.dtype,))}
+    aims = profile_of(spec, part).aims if part.profile else ()
     return [{**aim, **of_type} for aim in aims or ({},)]

@@ -12,12 +12,12 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.cover import cover_rows
+from conformance.audit.set_cover import greedy_cover_rows
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import crossed
 from conformance.generate.pairs import Pool
 from conformance.spec.batch_values import Bools, code
-from conformance.spec.table import Table
+from conformance.spec.case_table import Table
 
 SLACK = 2
 """How many targets more than the simplest case a case may cover and still isolate a target."""
@@ -46,7 +46,8 @@ def choose(
     flags = asked(pool, isolated, order)
     flags &= ~flags[[place[row] for row in beside]].any(axis=0)
     return [
-        int(order[n]) for n in cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
+        int(order[n])
+        for n in greedy_cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
     ]
 
 

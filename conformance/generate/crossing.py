@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from conformance.generate.chance import Chance
 from conformance.model import Case
-from conformance.spec import spelling
+from conformance.spec import default_attributes
 from conformance.spec.batch_values import word
+from conformance.spec.case_table import Table
 from conformance.spec.model import OpSpec
-from conformance.spec.table import Table
 
 Rows = NDArray[np.int64]
 
@@ -79,4 +79,6 @@ def case_of(table: Table, row: int) -> Case:
         quantity = spec.quantities.get(key)
         return word(found) if quantity is None or quantity.type == "enum" else found
 
-    return spelling.case_of(spec, {key: value(key) for key in table.columns}, int(table.seeds[row]))
+    return default_attributes.case_from_values(
+        spec, {key: value(key) for key in table.columns}, int(table.seeds[row])
+    )

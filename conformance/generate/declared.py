@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Collection
 
-from conformance.audit.inert import inert
-from conformance.audit.standing import reason
+from conformance.audit.inert import find_inert
+from conformance.audit.mutant_states import stated_reason
 from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import Claim, narrowed
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.suite.parts import Part, Parts
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
@@ -29,16 +29,16 @@ def can_not_show(
     spec = narrowed(whole, claim)
     there = {fault.id: fault for fault in suite.specs.faults(op)}
     gone = frozenset[str]()
-    if {fault.id for fault in faults(whole)} == there.keys():
-        gone = frozenset(there.keys() - {fault.id for fault in faults(spec)})
+    if {fault.id for fault in mutants_of(whole)} == there.keys():
+        gone = frozenset(there.keys() - {fault.id for fault in mutants_of(spec)})
     left = frozenset(names) - gone
     asked = importlib.util.find_spec("z3") is not None
     provers: dict[int, Disprover] = {}
     for dtype, rank in parts:
         part = Part(dtype, rank, spec.profiles[0].name if spec.profiles else "")
         some = [there[name] for name in sorted(left)]
-        never = {one.id for one in some if reason(one, part, "should")}
-        never |= inert(spec, Part(dtype, rank), some) | _said(known, part)
+        never = {one.id for one in some if stated_reason(one, part, "should")}
+        never |= find_inert(spec, Part(dtype, rank), some) | _said(known, part)
         if asked and left - never:
             if rank not in provers:
                 # The others may take expressions that only the whole operator has.

@@ -6,12 +6,12 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from conformance.audit.differs import HOLDS_DATA, TAPS, with_differences
-from conformance.audit.standing import Standing
+from conformance.audit.difference_conditions import HOLDS_DATA, TAPS, with_differences
+from conformance.audit.mutant_states import MutantStates
 from conformance.feasible import Feasible, Prover
 from conformance.generate.pairs import LIMITS
 from conformance.model import Case
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 from conformance.suite.parts import Part
 
@@ -19,7 +19,9 @@ PROOF_MS = 1000
 """How long a check of the solver may take about a mutant: most that it proves take far less."""
 
 
-def settled(spec: OpSpec, faults: Sequence[Fault], found: Iterable[Standing]) -> list[Standing]:
+def settled(
+    spec: OpSpec, faults: Sequence[Mutant], found: Iterable[MutantStates]
+) -> list[MutantStates]:
     """What becomes of each mutant in the parts of an operator, with proofs where none is known.
 
     Without z3 what is not known stays undetermined.
@@ -31,9 +33,9 @@ def settled(spec: OpSpec, faults: Sequence[Fault], found: Iterable[Standing]) ->
     for one in found:
         unseen = one.survivors.undetermined - one.killed
         if unseen:
-            if one.part.rank not in asked:
-                asked[one.part.rank] = Disprover(spec, one.part.rank, faults)
-            one = one.knowing(asked[one.part.rank].proven_either_way(one.part, unseen))
+            if one.partition.rank not in asked:
+                asked[one.partition.rank] = Disprover(spec, one.partition.rank, faults)
+            one = one.with_inert(asked[one.partition.rank].proven_either_way(one.partition, unseen))
         told.append(one)
     return told
 
@@ -44,7 +46,7 @@ class Disprover:
     Raises UsageError if z3 is not installed.
     """
 
-    def __init__(self, spec: OpSpec, rank: int, faults: Sequence[Fault]) -> None:
+    def __init__(self, spec: OpSpec, rank: int, faults: Sequence[Mutant]) -> None:
         self.spec = spec
         self.rank = rank
         self._altered, self._edges = with_differences(spec, faults)

@@ -11,10 +11,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from conformance.audit.cover import cover
-from conformance.audit.kills import SLICE, Bank
-from conformance.audit.score import achievements
-from conformance.audit.vacuity import vacuous
+from conformance.audit.kills import SLICE, MutantRunner
+from conformance.audit.score import kill_levels
+from conformance.audit.set_cover import greedy_cover
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.generate.candidates import Candidates
 from conformance.generate.looking import rarity
 from conformance.model import Case, Vector
@@ -22,7 +22,7 @@ from conformance.reference.batches import batch_of
 from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec.batch_values import Bools
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 
 ENOUGH = 4
@@ -42,7 +42,7 @@ Item = tuple[str, ...]
 
 def hunt(
     spec: OpSpec,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     wanted: Collection[Item],
     cases: Iterable[Candidates],
     equal: Counter[str] | None = None,
@@ -58,7 +58,7 @@ def hunt(
         sought.look(slice_)
         sought.grade(ENOUGH)
     sought.grade(1)
-    chosen = cover(sought.found, attrgetter("shows"), attrgetter("cost"))
+    chosen = greedy_cover(sought.found, attrgetter("shows"), attrgetter("cost"))
     return [one.vector for one in chosen]
 
 
@@ -90,7 +90,7 @@ class _Sought:
     def __init__(
         self,
         spec: OpSpec,
-        faults: Sequence[Fault],
+        faults: Sequence[Mutant],
         wanted: Collection[Item],
         equal: Counter[str],
     ) -> None:
@@ -98,7 +98,7 @@ class _Sought:
         self.found: list[_Found] = []
         self._spec = spec
         names = _mutants(self.items)
-        self._bank = Bank(spec, [fault for fault in faults if fault.id in names])
+        self._bank = MutantRunner(spec, [fault for fault in faults if fault.id in names])
         self._open: list[_Promising] = []
         self._failed: Counter[Item] = Counter()
         self._equal = equal
@@ -109,16 +109,16 @@ class _Sought:
         waiting = Counter(item for one in self._open for item in one.may_show)
         few = {item for item in self.items if waiting[item] < ENOUGH and not self._barren(item)}
         # What is no longer wanted is not worked out.
-        bank = self._bank.among(_mutants(few))
+        bank = self._bank.restricted_to(_mutants(few))
         batch = batch_of(cases.table)
         may = bank.may_differ_in(batch)
         costs = (cases.table.elements() + 200) * rarity(batch)
-        needed = np.ones(len(bank.faults), np.bool_)
+        needed = np.ones(len(bank.mutants), np.bool_)
         for place, (row, cost) in enumerate(zip(may, costs.tolist(), strict=True)):
             if not (row & needed).any():
                 continue
             case = cases.case(place)
-            prints = bank.prints(case, data_of(self._spec, case), row & needed)
+            prints = bank.fingerprints(case, data_of(self._spec, case), row & needed)
             self._note(bank, row & needed, prints, few)
             shown = frozenset(_shown(prints, few))
             if shown:
@@ -126,7 +126,7 @@ class _Sought:
                 waiting.update(shown)
                 few -= {item for item in shown if waiting[item] >= ENOUGH}
                 left = _mutants(few)
-                needed = np.array([fault.id in left for fault in bank.faults], np.bool_)
+                needed = np.array([fault.id in left for fault in bank.mutants], np.bool_)
 
     @property
     def hopeful(self) -> bool:
@@ -138,11 +138,15 @@ class _Sought:
         return right or self._alike[item] >= BARREN
 
     def _note(
-        self, bank: Bank, asked: Bools, prints: Mapping[str, bytes], wanted: Collection[Item]
+        self,
+        bank: MutantRunner,
+        asked: Bools,
+        prints: Mapping[str, bytes],
+        wanted: Collection[Item],
     ) -> None:
         """Count, for each mutant that was asked, on how many cases in a row it was right, and for
         each two that are to be told apart, on how many they were alike."""
-        names = {fault.id for fault in compress(bank.faults, asked)}
+        names = {fault.id for fault in compress(bank.mutants, asked)}
         for name in names:
             self._equal[name] = 0 if name in prints else self._equal[name] + 1
         for item in wanted:
@@ -158,7 +162,7 @@ class _Sought:
             due = frozenset(item for item, count in waiting.items() if count >= least)
             if not due:
                 return
-            chosen = cover(self._open, partial(_among, due), attrgetter("cost"))
+            chosen = greedy_cover(self._open, partial(_among, due), attrgetter("cost"))
             for one in chosen:
                 self._try(one)
             tried = {id(one) for one in chosen}
@@ -170,11 +174,11 @@ class _Sought:
 
     def _try(self, one: _Promising) -> None:
         vector = build(self._spec, one.case)
-        kills = self._bank.among(_mutants(one.may_show)).kills(vector)
-        prints = {kill.fault: kill.print for kill in kills}
+        kills = self._bank.restricted_to(_mutants(one.may_show)).kills(vector)
+        prints = {kill.mutant: kill.fingerprint for kill in kills}
         apart = [item for item in _shown(prints, self.items) if item[0] == "apart"]
-        shows = self.items.intersection((*apart, *achievements(kills)))
-        if shows and vacuous(self._spec, vector):
+        shows = self.items.intersection((*apart, *kill_levels(kills)))
+        if shows and trivially_passed(self._spec, vector):
             shows = set()
         if shows:
             self.found.append(_Found(vector, frozenset(shows), one.cost))

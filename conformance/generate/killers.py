@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 
 from conformance import parallel
-from conformance.audit.cover import cover
-from conformance.audit.inert import inert
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import inside, parts
-from conformance.audit.score import achievements
-from conformance.audit.standing import Standing, stand
+from conformance.audit.inert import find_inert
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import MutantStates, classify_mutants
+from conformance.audit.partitions import partitions_of_rank, rows_within
+from conformance.audit.score import kill_levels
+from conformance.audit.set_cover import greedy_cover
 from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
 from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
@@ -29,9 +29,9 @@ from conformance.generate.settle import REFILLS
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.batch_values import Bools
-from conformance.spec.catalogue import faults
+from conformance.spec.case_table import joined, table_of
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
-from conformance.spec.table import joined, table_of
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
 
@@ -66,7 +66,7 @@ def killable(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
 
 def selecting(spec: OpSpec, rank: int) -> float:
     """The share of the work on a rank that it is to select cases, before mutants are hunted."""
-    return SELECTING / (SELECTING + len(list(parts(spec, rank))))
+    return SELECTING / (SELECTING + len(list(partitions_of_rank(spec, rank))))
 
 
 def _say(part: Part, number: int, of: int, stage: int) -> None:
@@ -92,7 +92,7 @@ class Killers:
     ) -> None:
         """``kills`` are those of vectors for which they are known, ``inert`` what is proven."""
         self.spec, self.rank = spec, rank
-        self.faults = faults(spec)
+        self.faults = mutants_of(spec)
         self.vectors: dict[str, Vector] = {}
         self._cases = Candidates.of(spec, [], rank)
         self.kills: dict[str, tuple[Kill, ...]] = {}
@@ -100,18 +100,18 @@ class Killers:
         known = proven(self._recorded) if inert is None else inert
         self.inert = {part: names for part, names in known.items() if part.rank == rank}
         self._killable = killable(self._recorded)
-        self._bank = Bank(spec, self.faults)
+        self._bank = MutantRunner(spec, self.faults)
         self.add(vectors, kills)
 
     def complete(self, known: Candidates, *, root: int, effort: Effort) -> None:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
         the vectors before all others."""
-        spec, every = self.spec, list(parts(self.spec, self.rank))
+        spec, every = self.spec, list(partitions_of_rank(self.spec, self.rank))
         known = known.without(self._cases)
         for number, part in enumerate(every):
             say = partial(_say, part, number, len(every))
             say(0)
-            seen_at_once = inert(spec, part, self.faults)
+            seen_at_once = find_inert(spec, part, self.faults)
             self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
             own = self._cases
             equal: Counter[str] = Counter()
@@ -138,7 +138,7 @@ class Killers:
                 more = replace(effort, aimed=OFTEN * effort.aimed)
                 self._hunt(part, [drawn_cases(spec, part, root=root + 1, effort=more)], equal)
         # What was found for a part may, in its element type, serve one that came before.
-        for part in parts(spec, self.rank):
+        for part in partitions_of_rank(spec, self.rank):
             self._hunt(part, self._retyped(part))
 
     def _hunt(
@@ -154,9 +154,10 @@ class Killers:
         type, as most do."""
         missing = self.standing(part).missing
         able = [v for v in self.vectors.values() if self.spec.fills(v.case.pattern, part.dtype)]
-        kills = {v.id: missing.intersection(achievements(self.kills[v.id])) for v in able}
+        kills = {v.id: missing.intersection(kill_levels(self.kills[v.id])) for v in able}
         chosen = {
-            v.id for v in cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
+            v.id
+            for v in greedy_cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
         }
         return self._retyped(part, np.array([name in chosen for name in self.vectors], np.bool_))
 
@@ -185,17 +186,17 @@ class Killers:
 
     def _enlarged(self, part: Part) -> Iterator[Candidates]:
         """Larger variants of the cases of a part, the smallest first."""
-        some = compress(self.vectors.values(), inside(part, self._cases.table))
+        some = compress(self.vectors.values(), rows_within(part, self._cases.table))
         cases = [v.case for v in sorted(some, key=lambda v: (v.inputs[0].size, v.id))]
         more = enlarged(self.spec, cases)
         if more:
             yield Candidates.of(self.spec, more, part.rank).inside(part)
 
-    def standing(self, part: Part) -> Standing:
+    def standing(self, part: Part) -> MutantStates:
         """What becomes of each mutant in a part."""
-        names = compress(self.vectors, inside(part, self._cases.table))
+        names = compress(self.vectors, rows_within(part, self._cases.table))
         kills = [self.kills[name] for name in names]
-        return stand(part, self.faults, kills, self.inert.get(part, ()))
+        return classify_mutants(part, self.faults, kills, self.inert.get(part, ()))
 
     def add(
         self,

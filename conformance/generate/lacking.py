@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from conformance import parallel
 from conformance.audit.kills import Kill
-from conformance.audit.membership import left_out
-from conformance.audit.standing import parts_of, standings
-from conformance.audit.vacuity import vacuous
+from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.partitions import excluded_predicates
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.generate.candidates import Candidates
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed
@@ -23,7 +23,7 @@ from conformance.generate.smaller import relatives
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite.manifest import Uncovered
@@ -119,7 +119,9 @@ class CompletionTask:
         if self.smaller:
             large = [vector.case for vector in killers.vectors.values()]
             some = (build(self.spec, case) for case in relatives(self.spec, large))
-            killers.add(with_twins(self.spec, [one for one in some if not vacuous(self.spec, one)]))
+            killers.add(
+                with_twins(self.spec, [one for one in some if not trivially_passed(self.spec, one)])
+            )
         return Found(
             killers.vectors, killers.kills, killers.inert, pool.proven, tuple(pool.uncovered)
         )
@@ -138,7 +140,7 @@ def known(suite: Suite, op: str) -> Known:
         if all(name in table for name in counted)
     }
     parts = manifest.strength[op].parts if op in manifest.strength else Parts()
-    own = {one.name: left_out(one) for one in suite.specs[op].profiles}
+    own = {one.name: excluded_predicates(one) for one in suite.specs[op].profiles}
     inert = {
         part: one.inert
         for part, one in parts.survivors.items()
@@ -205,10 +207,10 @@ def _added(spec: OpSpec, there: Known, ranks: Sequence[Found]) -> Added:
     return Added(
         op=spec.op,
         vectors=tuple(one for name, one in vectors.items() if name not in old),
-        kills={name: tuple(kill.fault for kill in found) for name, found in kills.items()},
+        kills={name: tuple(kill.mutant for kill in found) for name, found in kills.items()},
         excused={
-            name: tuple(kill.fault for kill in found if not kill.must)
+            name: tuple(kill.mutant for kill in found if not kill.at_must)
             for name, found in kills.items()
         },
-        parts=parts_of(spec, standings(spec, faults(spec), cases, kills, inert)),
+        parts=survivor_table(spec, mutant_states(spec, mutants_of(spec), cases, kills, inert)),
     )

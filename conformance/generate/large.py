@@ -19,9 +19,9 @@ from conformance.generate.strategies import SEEDS
 from conformance.model import Case, Vector
 from conformance.reference.batches import batch_of
 from conformance.reference.build import build
-from conformance.spec.environment import resized
+from conformance.spec.case_environment import resized
+from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
 IMAGES, CHANNELS, ELEMENTS = (8, 32), (64, 256), (50_000, 500_000)

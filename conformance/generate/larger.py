@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.generate.looking import sound
 from conformance.model import Case
-from conformance.spec.environment import resized
+from conformance.spec.case_environment import resized
 from conformance.spec.model import OpSpec
 
 EXTENTS = (33, 543)

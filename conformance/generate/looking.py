@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.membership import base_type
+from conformance.audit.partitions import base_type
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, EvaluationError
 from conformance.generate.crossing import case_of
@@ -24,10 +24,10 @@ from conformance.reference import facts
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.values import data_of
 from conformance.spec.batch_values import Bools, code, word
+from conformance.spec.case_table import Table, joined, table_of
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
-from conformance.spec.table import Table, joined, table_of
 from conformance.spec.validity import valid, violations
 
 MAX_ELEMENTS = 1 << 15

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from conformance.audit.membership import left_out
+from conformance.audit.partitions import excluded_predicates
 from conformance.errors import ExpressionError, UsageError
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
-from conformance.spec.model import Edge, OpSpec, Requirement
+from conformance.spec.model import CoverageTarget, OpSpec, Requirement
 from conformance.spec.scope import scope_of
 from conformance.suite.parts import Part, Parts
 
@@ -42,7 +42,7 @@ def narrowed(spec: OpSpec, claim: Claim) -> OpSpec:
         profiles=(_profile(spec, claim),) if claim.left_out else (),
         equivalent={},
     )
-    there = {fault.id for fault in faults(found)}
+    there = {fault.id for fault in mutants_of(found)}
     return replace(found, equivalent={k: why for k, why in spec.equivalent.items() if k in there})
 
 
@@ -51,8 +51,8 @@ def as_claimed(whole: OpSpec, spec: OpSpec, parts: Parts, claim: Claim) -> Parts
 
     Mutants that only the whole has change nothing in them.
     """
-    gone = {fault.id for fault in faults(whole) if not fault.equivalent}
-    gone -= {fault.id for fault in faults(spec)}
+    gone = {fault.id for fault in mutants_of(whole) if not fault.equivalent}
+    gone -= {fault.id for fault in mutants_of(spec)}
     # What is stated of a profile is told where it is named, so that comes last.
     found = sorted(parts.survivors.items(), key=lambda one: one[0].profile)
     name = spec.profiles[0].name if claim.left_out else ""
@@ -76,9 +76,9 @@ def _required(spec: OpSpec, predicate: str) -> Requirement:
     return Requirement(f"{DECLARED}: {predicate}", that, "must", "The backend declares it.")
 
 
-def _profile(spec: OpSpec, claim: Claim) -> Edge:
-    same = [one for one in spec.profiles if left_out(one) == claim.left_out]
+def _profile(spec: OpSpec, claim: Claim) -> CoverageTarget:
+    same = [one for one in spec.profiles if excluded_predicates(one) == claim.left_out]
     name = same[0].name if same else DECLARED
     when = compile_expression("true", scope_of(spec), want=Kind("bool"))
     aims = tuple(aim for one in same or spec.profiles for aim in one.aims)
-    return Edge(name, when, "What the backend declares.", aims)
+    return CoverageTarget(name, when, "What the backend declares.", aims)

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from conformance.audit.membership import base_type
-from conformance.audit.vacuity import vacuous
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.partitions import base_type
+from conformance.audit.strata_targets import required_pairs, required_types
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover, Unknown
 from conformance.generate.crossing import case_of
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
@@ -20,9 +20,9 @@ from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.batch_values import Bools, code
+from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of
-from conformance.spec.table import table_of
 from conformance.suite.manifest import Uncovered
 
 LIMITS = CaseLimits(MAX_ELEMENTS)
@@ -101,17 +101,18 @@ class Pool:
         """Note what is asked for: ``asked_pairs`` (edges, edges), on the diagonal single edges, and
         ``asked_types`` (types, edges).
 
-        Edges and their pairs, in all types; of strata what :mod:`conformance.audit.wanted` says.
+        Edges and their pairs, in all types; of strata what
+        :mod:`conformance.audit.strata_targets` says.
         """
         count, own = len(self.edges), len(self.spec.edges)
         self.asked_pairs = np.zeros((count, count), np.bool_)
         self.asked_pairs[:own, :own] = np.eye(own, dtype=np.bool_) | self.effort.pairs
         self.asked_types = np.zeros((len(self.dtypes), count), np.bool_)
         self.asked_types[:, :own] = True
-        for pair in wanted_pairs(self.strata, self.rank):
+        for pair in required_pairs(self.strata, self.rank):
             a, b = (self.place[name] for name in pair)
             self.asked_pairs[a, b] = self.asked_pairs[b, a] = True
-        for dtype, edge in wanted_types(self.spec, self.strata, self.rank):
+        for dtype, edge in required_types(self.spec, self.strata, self.rank):
             self.asked_types[self.dtypes.index(dtype), self.place[edge]] = True
 
     def __len__(self) -> int:
@@ -222,7 +223,7 @@ class Pool:
     def _not_vacuous(self, found: Seen) -> Bools:
         good = np.ones(len(found), np.bool_)
         for row in range(len(found)):
-            good[row] = not vacuous(self.spec, build(self.spec, case_of(found.table, row)))
+            good[row] = not trivially_passed(self.spec, build(self.spec, case_of(found.table, row)))
         return good
 
     def ban(self, rows: Iterable[int]) -> None:

@@ -9,9 +9,9 @@ from math import prod
 from typing import Any
 
 from conformance import parallel
-from conformance.audit.kills import Bank
-from conformance.audit.score import Score
-from conformance.audit.standing import parts_of, standings
+from conformance.audit.kills import MutantRunner
+from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.score import MutationScore
 from conformance.errors import SpecError
 from conformance.generate.candidates import any_case
 from conformance.generate.hunt import Item, hunt
@@ -25,7 +25,7 @@ from conformance.generate.sampled_lint import no_valid_case
 from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.suite.manifest import Uncovered
@@ -63,15 +63,17 @@ class OperatorTask:
 
     def run(self) -> Made:
         spec = self.spec
-        catalogue = faults(spec)
+        catalogue = mutants_of(spec)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         spare = [case for ranked in self.ranked for case in ranked.spare]
         never = self._inert()
-        score = Score(spec.op, tuple(one for one in catalogue if one.id not in never), kills)
+        score = MutationScore(
+            spec.op, tuple(one for one in catalogue if one.id not in never), kills
+        )
         cases = any_case(spec, sorted(spare, key=_size), root=self.root, effort=self.effort)
         found = hunt(spec, catalogue, wanted(score, apart=self.effort.pairs), cases)
-        bank = Bank(spec, catalogue)
+        bank = MutantRunner(spec, catalogue)
         more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
         kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
         vectors += more
@@ -84,14 +86,16 @@ class OperatorTask:
         # What is not claimed is no reason to refuse a case.
         whole = replace(self.whole, profiles=spec.profiles)
         rejected = [build(whole, *one) for one in reject_cases(whole, root=self.root, known=valid)]
-        score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
+        score = MutationScore(
+            spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors}
+        )
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),
             suites=smoke(spec, (*vectors, *rejected), score),
-            kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
+            kills={i: tuple(kill.mutant for kill in found) for i, found in score.kills.items()},
             excused={
-                i: tuple(kill.fault for kill in found if not kill.must)
+                i: tuple(kill.mutant for kill in found if not kill.at_must)
                 for i, found in score.kills.items()
             },
             strength=Strength(
@@ -114,8 +118,8 @@ class OperatorTask:
     def _parts(self, vectors: Sequence[Vector], kills: Kills) -> Parts:
         asked = {vector.id: vector.case for vector in vectors}
         inert = {part: names for one in self.ranked for part, names in one.inert.items()}
-        standing = standings(self.spec, faults(self.spec), asked, kills, inert)
-        found = parts_of(self.spec, standing)
+        standing = mutant_states(self.spec, mutants_of(self.spec), asked, kills, inert)
+        found = survivor_table(self.spec, standing)
         return found if self.claim is None else as_claimed(self.whole, self.spec, found, self.claim)
 
 
@@ -141,7 +145,7 @@ def _size(case: Case) -> tuple[int, str]:
     return sum(prod(shape) for shape in case.shapes.values()), case.id
 
 
-def wanted(score: Score, *, apart: bool) -> set[Item]:
+def wanted(score: MutationScore, *, apart: bool) -> set[Item]:
     """What an operator lacks: mutants to kill at a level, and pairs to distinguish."""
     wanted: set[Item] = {("should", fault.id) for fault in score.missed}
     wanted |= {("must", fault.id) for fault in score.missed_at_must}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance import parallel
-from conformance.audit.inert import inert
+from conformance.audit.inert import find_inert
 from conformance.errors import missing_extra
 from conformance.generate.condense import choose
 from conformance.generate.disprover import Disprover
@@ -18,8 +18,8 @@ from conformance.generate.settle import settle, witnesses
 from conformance.model import Case
 from conformance.reference.build import edges_of
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.spec.validity import violations
@@ -105,11 +105,11 @@ def _confirmed(pool: Pool, pair: Pair, uses: Sequence[str]) -> bool:
 
 def _denied(pool: Pool) -> Iterator[Pair]:
     """Parts, each with a mutant that is recorded as inert there, and that is not proven to be."""
-    catalogue = faults(pool.spec)
+    catalogue = mutants_of(pool.spec)
     asked = Disprover(pool.spec, pool.rank, catalogue)
     for part, names in proven(recorded.known(pool.spec)).items():
         if part.rank == pool.rank:
-            unseen = names - inert(pool.spec, part, catalogue)
+            unseen = names - find_inert(pool.spec, part, catalogue)
             for name in sorted(unseen - asked.proven_either_way(part, unseen)):
                 yield f"{part.dtype} {part.profile}".strip(), f"mutant {name}"
 
@@ -170,7 +170,7 @@ def proofs_of(spec: OpSpec, decided: Sequence[Decided]) -> Proofs:
     """The proofs of an operator, from what its ranks decided."""
     return Proofs(
         op=spec.op,
-        specification=digest(spec),
+        specification=spec_digest(spec),
         infeasible={one.rank: one.infeasible for one in decided},
         witnesses=tuple(case for one in decided for case in one.witnesses),
         strata=strata_of(spec).meaning,

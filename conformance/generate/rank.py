@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance import parallel
 from conformance.audit.kills import Kill
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.generate.candidates import Candidates
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.killers import Killers, selecting
@@ -146,7 +146,7 @@ def _useless(
         if case.id not in built:
             built[case.id] = build(pool.spec, case)
         same = question(built[case.id])
-        if case.id not in sound and not vacuous(pool.spec, built[case.id]):
+        if case.id not in sound and not trivially_passed(pool.spec, built[case.id]):
             sound.add(case.id)
         if same in asked or case.id not in sound:
             found.add(row)
@@ -167,7 +167,7 @@ def _also_vacuous(
         for other in map(int, np.argsort(-worth, kind="stable")[:count]):
             if worth[other] and other not in looked_at:
                 looked_at.add(other)
-                if vacuous(pool.spec, build(pool.spec, pool.case(other))):
+                if trivially_passed(pool.spec, build(pool.spec, pool.case(other))):
                     found.add(other)
     return found
 

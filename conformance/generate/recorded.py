@@ -12,15 +12,15 @@ from itertools import compress
 from math import prod
 
 from conformance import parallel
-from conformance.audit.score import Score
-from conformance.audit.standing import parts_of, standings
+from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.score import MutationScore
 from conformance.choices import SuiteName
 from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
 from conformance.reference.build import build
-from conformance.spec.digest import digest
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
@@ -93,7 +93,7 @@ def small(recorded: Cases) -> Cases:
     return replace(recorded, recorded=tuple(one for one in recorded.recorded if not one.is_large))
 
 
-def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, Proofs]:
+def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple[Cases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
     Cases that were added to complete a suite are of the core, and smoke is chosen anew. Small cases
@@ -105,13 +105,15 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
     there = [suite.read(entry) for entry in entries]
     if fewest:
         asked = [vector for vector in there if vector.id in score.kills]
-        few = {v.id for v in reduced(suite.specs[op], score.faults, asked, score.kills)}
+        few = {v.id for v in reduced(suite.specs[op], score.mutants, asked, score.kills)}
         stays = [
             v.case.reject is not None or e.is_large or v.id in few
             for v, e in zip(there, entries, strict=True)
         ]
         entries, there = [*compress(entries, stays)], [*compress(there, stays)]
-        score = Score(op, score.faults, {i: own for i, own in score.kills.items() if i in few})
+        score = MutationScore(
+            op, score.mutants, {i: own for i, own in score.kills.items() if i in few}
+        )
     measured = [not entry.is_large for entry in entries]
     entries, there = [*compress(entries, measured)], [*compress(there, measured)]
     core = [
@@ -128,8 +130,8 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
                 case=vector.case,
                 level=entry.level,
                 suites=member.get(entry.id, entry.suites),
-                kills=tuple(sorted(kill.fault for kill in kills)),
-                excused=tuple(sorted(kill.fault for kill in kills if not kill.must)),
+                kills=tuple(sorted(kill.mutant for kill in kills)),
+                excused=tuple(sorted(kill.mutant for kill in kills if not kill.at_must)),
                 withdrawn=manifest.withdrawn.get(entry.id),
                 edges=entry.edges,
                 digest=entry.content,
@@ -146,19 +148,19 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
     valued = {case.id: case for case in small}
     recorded = Cases(
         op=op,
-        specification=digest(spec),
+        specification=spec_digest(spec),
         seed=manifest.seed,
         versions=manifest.versions,
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
         targets=before.targets if before else (),
-        parts=parts_of(spec, standings(spec, score.faults, valued, score.kills, inert)),
+        parts=survivor_table(spec, mutant_states(spec, score.mutants, valued, score.kills, inert)),
     )
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
-    return recorded, Proofs(op, digest(spec), known.infeasible, witnesses, known.strata)
+    return recorded, Proofs(op, spec_digest(spec), known.infeasible, witnesses, known.strata)
 
 
 def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:

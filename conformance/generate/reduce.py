@@ -13,21 +13,21 @@ from math import ceil
 
 import numpy as np
 
-from conformance.audit.cover import cover
-from conformance.audit.coverage import conditions
+from conformance.audit.coverage import covered_targets
 from conformance.audit.kills import Kill
-from conformance.audit.membership import base_type, parts, within
-from conformance.audit.score import Score
-from conformance.audit.wanted import IMAGES, wanted_pairs, wanted_types
+from conformance.audit.partitions import base_type, cases_within, partitions_of_rank
+from conformance.audit.score import MutationScore
+from conformance.audit.set_cover import greedy_cover
+from conformance.audit.strata_targets import IMAGES, required_pairs, required_types
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import FILE, rarity, usual
 from conformance.generate.suites import twins
 from conformance.model import Vector
 from conformance.reference.batches import CaseBatch, batch_of
-from conformance.spec.catalogue import Fault
+from conformance.spec.case_table import table_of
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import table_of
 
 TRIES = 30
 """How often a part of the choice is made anew to find a smaller one."""
@@ -43,7 +43,7 @@ Item = Hashable
 
 def reduced(
     spec: OpSpec,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     vectors: Sequence[Vector],
     kills: Mapping[str, Sequence[Kill]],
 ) -> list[Vector]:
@@ -76,7 +76,7 @@ def _few(
     spec: OpSpec, vectors: Sequence[Vector], items: Mapping[str, Collection[Item]]
 ) -> set[str]:
     costs = {vector.id: cost for vector, cost in zip(vectors, _costs(spec, vectors), strict=True)}
-    few = cover(vectors, lambda one: items[one.id], lambda one: costs[one.id], tries=TRIES)
+    few = greedy_cover(vectors, lambda one: items[one.id], lambda one: costs[one.id], tries=TRIES)
     return {vector.id for vector in few}
 
 
@@ -124,16 +124,16 @@ def _items(
     """What each vector of a rank covers; the targets ``below`` are isolated on a lower one."""
     found: dict[str, set[Item]] = {vector.id: set() for vector in vectors}
     cases = [vector.case for vector in vectors]
-    for part in parts(spec, rank):
-        for vector, inside in zip(vectors, within(spec, part, cases), strict=True):
+    for part in partitions_of_rank(spec, rank):
+        for vector, inside in zip(vectors, cases_within(spec, part, cases), strict=True):
             if inside:
                 for kill in kills[vector.id]:
-                    found[vector.id] |= {(part, kill.fault, "should")}
-                    found[vector.id] |= {(part, kill.fault, "must")} if kill.must else set()
+                    found[vector.id] |= {(part, kill.mutant, "should")}
+                    found[vector.id] |= {(part, kill.mutant, "must")} if kill.at_must else set()
     strata, base = strata_of(spec), base_type(spec)
-    wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
+    wanted = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
     of_strata = replace(strata.whole, edges=strata.all)
-    for vector, met in zip(vectors, conditions(of_strata, rank, vectors), strict=True):
+    for vector, met in zip(vectors, covered_targets(of_strata, rank, vectors), strict=True):
         own = vector.case.types[spec.data.type]
         shown = {(own, name) for name in met} | {(name, name) for name in met}
         shown |= set(combinations(sorted(met), 2)) if own == base else set()
@@ -176,7 +176,7 @@ def _batch(spec: OpSpec, vectors: Sequence[Vector]) -> CaseBatch:
 
 def _telling_apart(
     spec: OpSpec,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     vectors: Sequence[Vector],
     kills: Mapping[str, Sequence[Kill]],
     chosen: set[str],
@@ -190,7 +190,7 @@ def _telling_apart(
     while True:
         kept = {name: tuple(kills[name]) for name in kills if name in chosen | more}
         found = None
-        for group in Score(spec.op, tuple(faults), kept).indistinguishable:
+        for group in MutationScore(spec.op, tuple(faults), kept).indistinguishable:
             for a, b in combinations(group, 2):
                 found = next((one for one in left if _tells(kills[one.id], a, b)), None)
                 if found is not None:
@@ -204,5 +204,5 @@ def _telling_apart(
 
 def _tells(kills: Sequence[Kill], a: str, b: str) -> bool:
     """Whether the outputs of two mutants differ."""
-    prints = {kill.fault: kill.print for kill in kills}
+    prints = {kill.mutant: kill.fingerprint for kill in kills}
     return prints.get(a) != prints.get(b)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any
 
-from conformance.audit.membership import base_type, parts, within
+from conformance.audit.partitions import base_type, cases_within, partitions_of_rank
 from conformance.errors import Problem, SpecError
 from conformance.generate.pool import draw, text_of
 from conformance.model import Case
-from conformance.spec.environment import Environment, dimensions, shapes_of
+from conformance.spec.case_environment import Environment, dimensions, shapes_of
+from conformance.spec.default_attributes import with_defaults, without_forbidden_defaults
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Draw, OpSpec, Reject
-from conformance.spec.spelling import in_full, without_forbidden_defaults
+from conformance.spec.model import DrawBounds, NegativeTest, OpSpec
 from conformance.spec.validity import violations
 
 TRIES = 24
@@ -49,12 +49,12 @@ def unbroken(spec: OpSpec, *, root: int) -> Iterator[Problem]:
             yield start
 
 
-def _drawn_starts(spec: OpSpec, *, root: int) -> Iterator[tuple[Reject, int, Case | Problem]]:
+def _drawn_starts(spec: OpSpec, *, root: int) -> Iterator[tuple[NegativeTest, int, Case | Problem]]:
     """Each must-reject entry on each of its ranks, with the valid case that it starts from, or why
     there is none."""
     plain = {
-        spec.data.type: Draw(values=(base_type(spec),)),
-        "pattern": Draw(values=(spec.kin.patterns[0],)),
+        spec.data.type: DrawBounds(values=(base_type(spec),)),
+        "pattern": DrawBounds(values=(spec.kin.patterns[0],)),
     }
     # Most entries have the same aim.
     drawn_before: dict[tuple[int, str], list[Case]] = {}
@@ -70,7 +70,9 @@ def _drawn_starts(spec: OpSpec, *, root: int) -> Iterator[tuple[Reject, int, Cas
             yield entry, rank, start or _cannot(spec, entry, rank, seen)
 
 
-def _cannot(spec: OpSpec, entry: Reject, rank: int, seen: Collection[tuple[str, ...]]) -> Problem:
+def _cannot(
+    spec: OpSpec, entry: NegativeTest, rank: int, seen: Collection[tuple[str, ...]]
+) -> Problem:
     """``seen`` is what the cases break that are made of valid ones."""
     ways = sorted({f"'{name}'" for names in seen for name in names} - {f"'{entry.breaks}'"})
     breaks = f"cases also break {', '.join(ways)}" if ways else "no case breaks it"
@@ -87,7 +89,7 @@ def _cannot(spec: OpSpec, entry: Reject, rank: int, seen: Collection[tuple[str, 
     )
 
 
-def _reason_here(spec: OpSpec, entry: Reject) -> tuple[str, int, int]:
+def _reason_here(spec: OpSpec, entry: NegativeTest) -> tuple[str, int, int]:
     """The place in the file itself that changes what an inherited entry breaks, as far as it can be
     seen: the condition or the attribute, or else the line that inherits."""
     name = entry.breaks.partition(".")[0]
@@ -120,7 +122,7 @@ class _Starts:
 
     def __init__(self, spec: OpSpec, rank: int, known: Sequence[Case]) -> None:
         self.spec = spec
-        self._parts = [part for part in parts(spec, rank) if part.profile]
+        self._parts = [part for part in partitions_of_rank(spec, rank) if part.profile]
         plain = {spec.data.type: base_type(spec)}
         found = {
             one.id: one
@@ -129,15 +131,15 @@ class _Starts:
             for one in [replace(case, types={**case.types, **plain}, pattern=spec.patterns[0])]
         }
         self._inside = {
-            part: list(compress(found.values(), within(spec, part, list(found.values()))))
+            part: list(compress(found.values(), cases_within(spec, part, list(found.values()))))
             for part in self._parts
         }
 
-    def more(self, entry: Reject, first: Case) -> Iterator[Case]:
+    def more(self, entry: NegativeTest, first: Case) -> Iterator[Case]:
         """Few more that an entry breaks as it says, of the profiles which ``first`` is not of."""
         chosen = [first]
         for part in self._parts:
-            if not within(self.spec, part, chosen).any():
+            if not cases_within(self.spec, part, chosen).any():
                 start = _start(self.spec, entry, self._inside[part][:TRIES], set())
                 if start is not None:
                     chosen.append(start)
@@ -145,7 +147,7 @@ class _Starts:
 
 
 def _start(
-    spec: OpSpec, entry: Reject, smallest_first: Sequence[Case], seen: set[tuple[str, ...]]
+    spec: OpSpec, entry: NegativeTest, smallest_first: Sequence[Case], seen: set[tuple[str, ...]]
 ) -> Case | None:
     """The first of some valid cases that an entry breaks as it says; ``seen`` takes what others
     break."""
@@ -156,7 +158,7 @@ def _start(
 
 
 def breaking(
-    spec: OpSpec, entry: Reject, valid: Case, seen: set[tuple[str, ...]] | None = None
+    spec: OpSpec, entry: NegativeTest, valid: Case, seen: set[tuple[str, ...]] | None = None
 ) -> Case | None:
     """The negative test that an entry makes of a valid case; None where it breaks another condition
     than the entry says, or several, which ``seen`` takes."""
@@ -175,11 +177,11 @@ def _size(case: Case) -> tuple[int, str]:
     return sum(map(sum, case.shapes.values())), case.id
 
 
-def _may_start(spec: OpSpec, entry: Reject, valid: Case) -> bool:
+def _may_start(spec: OpSpec, entry: NegativeTest, valid: Case) -> bool:
     """Whether an entry starts from such cases, and a list whose length it changes may be given."""
     if entry.within and not entry.within.evaluate(_known(spec, valid)):
         return False
-    values = in_full(spec, valid)
+    values = with_defaults(spec, valid)
     return all(q.may_be_given(values) for q in spec.attributes if q.whole in entry.length)
 
 
@@ -187,7 +189,7 @@ def _known(spec: OpSpec, case: Case) -> Environment:
     return spec.kin.oracle.case_environment(spec, case)
 
 
-def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
+def _broken(spec: OpSpec, entry: NegativeTest, valid: Case) -> Case:
     env = _known(spec, valid)
     case = replace(valid, reject=entry.name)
     for key, value in entry.set.items():

@@ -21,10 +21,10 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.reject import unbroken
 from conformance.generate.settle import SEEDS, witnesses
 from conformance.model import Case
+from conformance.spec.case_table import table_of
 from conformance.spec.expressions import compile_expression
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import CoverageTarget, OpSpec
 from conformance.spec.scope import scope_of
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
 DRAWN = 128
@@ -99,11 +99,11 @@ def no_valid_case(spec: OpSpec, root: int) -> Problem | None:
     )
 
 
-def _written_here(spec: OpSpec, edge: Edge) -> bool:
+def _written_here(spec: OpSpec, edge: CoverageTarget) -> bool:
     return spec.positions.get(("edges", edge.name, "when"), (spec.file,))[0] == spec.file
 
 
-def _assumptions(spec: OpSpec) -> Iterator[Edge]:
+def _assumptions(spec: OpSpec) -> Iterator[CoverageTarget]:
     """For each rule that is not written, the cases in which its default decides a result."""
     types = spec.types[spec.data.type]
     floating = [name for name in types if DTYPES[name].kind == "float"]
@@ -115,10 +115,12 @@ def _assumptions(spec: OpSpec) -> Iterator[Edge]:
         members = floating if rule.floating else types
         if members:
             text = f"{spec.data.type} in [{', '.join(members)}] and ({rule.decides})"
-            yield Edge(f"{ASSUMED}{name}", compile_expression(text, scope_of(spec)), rule.about)
+            yield CoverageTarget(
+                f"{ASSUMED}{name}", compile_expression(text, scope_of(spec)), rule.about
+            )
 
 
-def _assumed(spec: OpSpec, edge: Edge) -> Problem:
+def _assumed(spec: OpSpec, edge: CoverageTarget) -> Problem:
     """At the first written rule that the condition names."""
     name = edge.name.removeprefix(ASSUMED)
     rule = spec.kin.rules[name]

@@ -16,7 +16,7 @@ from conformance.generate.looking import Seen
 from conformance.generate.pairs import Pair, Pool, retyped
 from conformance.model import Case
 from conformance.spec.batch_values import Bools, code
-from conformance.spec.model import Draw, OpSpec
+from conformance.spec.model import DrawBounds, OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite import proofs
 from conformance.suite.manifest import Uncovered
@@ -146,7 +146,7 @@ def _prove(pool: Pool, pair: Pair, in_vain: Counter[str], *, anew: bool) -> None
 def _draw_both(pool: Pool, pair: Pair) -> None:
     """Draw with the constraints of both targets; where both narrow the same, with either."""
     aims = {edge.name: edge.aims or ({},) for edge in pool.sight.spec.edges}
-    base = {pool.spec.data.type: Draw(values=(pool.base,))} if pair[0] != pair[1] else {}
+    base = {pool.spec.data.type: DrawBounds(values=(pool.base,))} if pair[0] != pair[1] else {}
     for one, other in product(*(aims[name] for name in pair)):
         for aim in ({**one, **other, **base}, {**other, **one, **base}):
             if pool.lacks(pair):
@@ -220,7 +220,7 @@ def _settle_types(pool: Pool) -> None:
             continue
         for aim in pool.sight.spec.edges[edge].aims or ({},):
             if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
-                pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
+                pool.draw(64, {**aim, pool.spec.data.type: DrawBounds(values=(own,))})
         if not pool.typed[dtype, edge]:
             pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
 

@@ -12,7 +12,7 @@ from math import prod
 
 from conformance.generate.looking import sound
 from conformance.model import Case
-from conformance.spec.environment import resized
+from conformance.spec.case_environment import resized
 from conformance.spec.model import OpSpec
 
 LARGE = 1000

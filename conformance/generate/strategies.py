@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.model import Case
+from conformance.spec.default_attributes import case_from_values
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Draw, OpSpec, Quantity
-from conformance.spec.spelling import case_of
+from conformance.spec.model import DrawBounds, OpSpec, Quantity
 
-Aim = Mapping[str, Draw]
+Aim = Mapping[str, DrawBounds]
 Integer = Callable[[int, int], int]
 """Draws a whole number between two, both included; all that is drawn comes of such."""
 
@@ -56,10 +56,10 @@ def one_case(spec: OpSpec, rank: int, aim: Aim, integer: Integer) -> Case:
     env["pattern"] = _pick(integer, _patterns(spec, types[spec.data.type], aim.get("pattern")))
     for quantity in spec.quantities.values():
         env[quantity.key] = _draw(integer, quantity, aim.get(quantity.key), env)
-    return case_of(spec, env, integer(0, SEEDS - 1))
+    return case_from_values(spec, env, integer(0, SEEDS - 1))
 
 
-def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:
+def _patterns(spec: OpSpec, dtype: str, aim: DrawBounds | None) -> tuple[str, ...]:
     """What data of a type are filled with: by the aim, as far as the type allows."""
     given = spec.data.patterns
     aimed, any_ = (
@@ -69,7 +69,7 @@ def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:
     return aimed or any_
 
 
-def _values(aim: Draw | None, allowed: tuple[str, ...]) -> tuple[Any, ...]:
+def _values(aim: DrawBounds | None, allowed: tuple[str, ...]) -> tuple[Any, ...]:
     return aim.values if aim is not None and aim.values else allowed
 
 
@@ -77,7 +77,7 @@ def _pick(integer: Integer, values: Sequence[Any]) -> Any:
     return values[integer(0, len(values) - 1)]
 
 
-def _draw(integer: Integer, quantity: Quantity, aim: Draw | None, env: dict[str, Any]) -> Any:
+def _draw(integer: Integer, quantity: Quantity, aim: DrawBounds | None, env: dict[str, Any]) -> Any:
     if quantity.type == "bool":
         return _pick(integer, aim.values if aim and aim.values else (False, True))
     if quantity.type == "enum":
@@ -97,7 +97,7 @@ def _draw(integer: Integer, quantity: Quantity, aim: Draw | None, env: dict[str,
     return drawn if quantity.per_axis else drawn[0]
 
 
-def _bound(side: str, quantity: Quantity, aim: Draw | None) -> Expression | None:
+def _bound(side: str, quantity: Quantity, aim: DrawBounds | None) -> Expression | None:
     """The narrowest bound that is given: the aim's, the draw's, the legal one."""
     for source in (aim, quantity.draw, quantity):
         bound: Expression | None = getattr(source, side, None)

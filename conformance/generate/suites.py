@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
-from conformance.audit.cover import cover
-from conformance.audit.membership import base_type
-from conformance.audit.score import Score, achievements
+from conformance.audit.partitions import base_type
+from conformance.audit.score import MutationScore, kill_levels
+from conformance.audit.set_cover import greedy_cover
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.model import OpSpec
@@ -38,7 +38,9 @@ def with_twins(spec: OpSpec, vectors: Iterable[Vector]) -> list[Vector]:
     return list(found.values())
 
 
-def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tuple[str, ...]]:
+def smoke(
+    spec: OpSpec, vectors: Iterable[Vector], score: MutationScore
+) -> dict[str, tuple[str, ...]]:
     """For each vector of one operator, by id, the suites it belongs to.
 
     All are core. The few of smoke together show each edge and each must-reject entry, leave each
@@ -56,11 +58,11 @@ def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tu
         yield from (("edge", edge) for edge in vector.edges)
         if vector.answers:
             yield from (("left out", name) for name in optional - vector.case.attributes.keys())
-        yield from achievements(score.kills.get(vector.id, ()))
+        yield from kill_levels(score.kills.get(vector.id, ()))
 
     vectors = list(vectors)
     smallest_first = sorted(vectors, key=lambda vector: (_size(vector), vector.id))
-    chosen = {vector.id for vector in cover(smallest_first, shows, lambda v: 500 + _size(v))}
+    chosen = {vector.id for vector in greedy_cover(smallest_first, shows, lambda v: 500 + _size(v))}
     return {v.id: ("smoke", "core") if v.id in chosen else ("core",) for v in vectors}
 
 

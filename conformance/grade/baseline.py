@@ -14,7 +14,7 @@ from conformance.grade.findings import normalised
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.safe_text import printable
-from conformance.spec.reader import MAX_BYTES
+from conformance.spec.yaml_reader import MAX_BYTES
 
 HEAD = """\
 # Known failures of a backend: conformance check --known-failures THIS_FILE

@@ -30,15 +30,15 @@ def evidence(
 ) -> dict[str, tuple[str, ...]]:
     """For each interpretation that the outputs say something about, what they say.
 
-    ``accepting`` names the readings that accept the outputs, :data:`BASE` among them;
-    ``precision`` is what each dtype was compared at; ``holds`` names for an interpretation those
-    whose rules it has, too (:func:`~conformance.spec.variation.held`). An interpretation is
+    ``accepting`` names the readings that accept the outputs, :data:`BASE` among them; ``precision``
+    is what each dtype was compared at; ``holds`` names for an interpretation those whose rules it
+    has, too (:func:`~conformance.spec.rule_change.implied_changes`). An interpretation is
     ``ADOPTED`` where the outputs are right without it and would not be with it, or where it allows
     them and more; ``FOLLOWED`` where they are right only with it; ``NEITHER`` where a reading
     accepts them by its width alone. Without it means still with all that it holds: where the
     largest of minus infinity alone is kept, say, its index is a question of its own. Where readings
-    that differ on it accept them alike, nothing is said; nor do outputs that no reading accepts
-    say anything: wrong answers show no way to read a document.
+    that differ on it accept them alike, nothing is said; nor do outputs that no reading accepts say
+    anything: wrong answers show no way to read a document.
     """
 
     def parts_of(name: str) -> frozenset[str]:

@@ -22,11 +22,11 @@ from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
 from conformance.json_schema import load_schema
 from conformance.model import Result
-from conformance.spec import structure
+from conformance.spec import schema_check
 from conformance.spec.loader import read_text
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import parse
-from conformance.spec.source import Source
+from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_source import Source
 
 Read = TypeVar("Read")
 
@@ -175,9 +175,9 @@ def _load(
     read: Callable[[Source, str, Mapping[str, OpSpec]], Read],
     specs: Mapping[str, OpSpec],
 ) -> Read:
-    source = parse(read_text(path), str(path), holds=f"a list '{name}'")
+    source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
     schema = load_schema("grade/expectations.schema.json", name)
-    found = read(source, path.name, specs) if structure.check(source, schema) else None
+    found = read(source, path.name, specs) if schema_check.check(source, schema) else None
     source.check()
     assert found is not None
     return found

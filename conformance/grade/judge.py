@@ -19,7 +19,7 @@ from conformance.grade.outcome import Ending, Outcome, described
 from conformance.grade.returned import packed
 from conformance.model import FAILED, Result, Status, Vector, Witness
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import held
+from conformance.spec.rule_change import implied_changes
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -168,7 +168,7 @@ def _judge_arrays(
     shows = {}
     if vector.readings and (base.mismatch is None or base.mismatch.kind == FailureKind.SHAPE):
         right = [match.reading or BASE for match in found if not match.wrong]
-        holds = NOTHING_HELD if spec is None else held(spec.interpretations)
+        holds = NOTHING_HELD if spec is None else implied_changes(spec.interpretations)
         shows = evidence(vector, outputs, right, precision, holds)
     if not told.wrong:
         return result(

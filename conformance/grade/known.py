@@ -19,7 +19,7 @@ from conformance.grade.findings import unnumbered as without_counts
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
 from conformance.spec.model import OpSpec
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 NARROWING = (
     *("vectors", "edges", "dtypes", "ranks", "reject", "when"),

@@ -19,7 +19,7 @@ from conformance.grade.selector import (
 )
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
-from conformance.spec.source import Source
+from conformance.spec.yaml_source import Source
 
 MAX_REASONS = 10
 """Reasons that are kept of an entry, the most frequent first."""

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError, closest
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import Expression, Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 SHOWN = 3
 """Names of a list that are shown before the rest is counted."""

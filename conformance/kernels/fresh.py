@@ -14,9 +14,9 @@ from math import prod
 from pathlib import Path
 
 from conformance import parallel
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.score import achievements
-from conformance.audit.standing import parts_of, standings
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.score import kill_levels
 from conformance.choices import SuiteName
 from conformance.generate import plan, recorded
 from conformance.generate.large import with_large
@@ -27,7 +27,7 @@ from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec import loader
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.suite import origin, shipped_suite
 from conformance.suite.cases import Recorded
@@ -74,7 +74,7 @@ class CaseGroup:
         kills: dict[str, tuple[Kill, ...]] = {}
         graded = [vector for vector in vectors if self.measured and vector.case.reject is None]
         if graded:
-            runner = Bank(self.spec, faults(self.spec))
+            runner = MutantRunner(self.spec, mutants_of(self.spec))
             ids = (vector.id for vector in graded)
             kills = dict(zip(ids, runner.all_kills(graded), strict=True))
         return [(vector, kills.get(vector.id, ())) for vector in vectors]
@@ -99,7 +99,7 @@ def fresh_suite(
     Raises:
         ConformanceError: whatever generating a suite raises.
     """
-    recorded_cases = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
+    recorded_cases = recorded.read(spec.op) if spec is loader.shipped_specs().get(spec.op) else None
     if recorded_cases is None:
         return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
     measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
@@ -132,8 +132,8 @@ def fresh_suite(
             partition: survivors.inert
             for partition, survivors in recorded_cases.parts.survivors.items()
         }
-        states = standings(spec, faults(spec), cases, kills_by_id, inert)
-        strength = replace(strength, parts=parts_of(spec, states))
+        states = mutant_states(spec, mutants_of(spec), cases, kills_by_id, inert)
+        strength = replace(strength, parts=survivor_table(spec, states))
     return _write(spec, out, [v for v, _ in built], kills_by_id, strength, seed=seed, suite=suite)
 
 
@@ -152,7 +152,7 @@ def _in_partition(spec: OpSpec, case: Case, achieved: Iterable[Hashable]) -> set
 
 
 def _kills(spec: OpSpec, vector: Vector, kills: Iterable[Kill]) -> set[PartitionKill]:
-    return _in_partition(spec, vector.case, achievements(kills))
+    return _in_partition(spec, vector.case, kill_levels(kills))
 
 
 def _draw_cases(spec: OpSpec, seed: int, count: int) -> list[Case]:
@@ -217,14 +217,14 @@ def _write(
     if isinstance(kills, plan.Made):
         killed, excused = dict(kills.kills), dict(kills.excused)
     else:
-        killed = {i: tuple(kill.fault for kill in of_vector) for i, of_vector in kills.items()}
+        killed = {i: tuple(kill.mutant for kill in of_vector) for i, of_vector in kills.items()}
         excused = {
-            i: tuple(kill.fault for kill in of_vector if not kill.must)
+            i: tuple(kill.mutant for kill in of_vector if not kill.at_must)
             for i, of_vector in kills.items()
         }
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
-    is_shipped = spec is loader.shipped().get(spec.op)
-    basis = origin.shipped(spec) if is_shipped else origin.carried(spec, faults(spec))
+    is_shipped = spec is loader.shipped_specs().get(spec.op)
+    basis = origin.shipped(spec) if is_shipped else origin.carried(spec, mutants_of(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
     return write_suite(
         out,

@@ -179,7 +179,7 @@ def prepare_kernel(
     known(request.convention, CONVENTIONS, "convention")
     known(request.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(request.precision)
-    spec = loader.find(request.op)
+    spec = loader.find_spec(request.op)
     seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
     if not 0 <= seed < SEEDS:
         raise UsageError(f"seed {seed}", hint="give a number from 0 to 4294967295, or none")
@@ -272,7 +272,7 @@ def _inline_executor(kernel: Any, request: KernelRequest) -> Inline:
     class Backend:
         name = getattr(kernel, "__name__", "kernel")
         version = "unknown"
-        capabilities = Capabilities(operators=(loader.find(request.op).op,), **request.claims)
+        capabilities = Capabilities(operators=(loader.find_spec(request.op).op,), **request.claims)
 
         def run(self, op: str, inputs: Any, attributes: Any) -> Any:  # noqa: ARG002
             try:

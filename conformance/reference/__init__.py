@@ -14,8 +14,8 @@ from conformance.errors import InvalidCase
 from conformance.model import Answer, Case
 from conformance.reference.variants import definitions_of
 from conformance.spec import loader
-from conformance.spec.environment import case_of
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.spec.validity import violations
 
 
@@ -25,7 +25,7 @@ def evaluate(
     attributes: Mapping[str, Any],
     *,
     exact: bool = True,
-    variants: tuple[Variant, ...] = (),
+    variants: tuple[RuleChange, ...] = (),
 ) -> list[Array]:
     """The outputs of an operator for some inputs.
 
@@ -36,7 +36,7 @@ def evaluate(
     specification does not allow.
     """
     arrays = [np.asarray(array) for array in inputs]
-    case = case_of(spec, arrays, attributes)
+    case = case_from_inputs(spec, arrays, attributes)
     broken = violations(spec, case)
     if broken:
         text = "; ".join(violation.message for violation in broken)
@@ -46,7 +46,7 @@ def evaluate(
 
 
 def answers(
-    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[Variant] = ()
+    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[RuleChange] = ()
 ) -> tuple[Answer, ...]:
     """What each output of a valid case must be, under the rules that ``variants`` replace.
 
@@ -57,7 +57,7 @@ def answers(
 
 
 def facts(
-    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[Variant] = ()
+    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[RuleChange] = ()
 ) -> Any:
     """The named values of a valid case with its inputs, as edges speak of them: an environment of
     the operator's family. ``inputs`` are those of :func:`answers`."""
@@ -74,7 +74,7 @@ class _Callable(ModuleType):
     def __call__(
         self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> list[Array]:
-        return evaluate(loader.find(op), list(inputs), attributes)
+        return evaluate(loader.find_spec(op), list(inputs), attributes)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conformance.spec.batch import Batch, BatchDefinition
 from conformance.spec.batch_values import BatchValue, Bools
-from conformance.spec.table import Table
+from conformance.spec.case_table import Table
 
 
 class CaseBatch(Batch):

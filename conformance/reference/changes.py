@@ -13,7 +13,7 @@ from conformance.reference.batches import CaseBatch
 from conformance.reference.subject import Altered
 from conformance.spec.batch_values import BatchValue, Bools, Value
 from conformance.spec.kinds import Kind
-from conformance.spec.model import Variant
+from conformance.spec.model import RuleChange
 from conformance.spec.tree import Node
 
 
@@ -35,7 +35,7 @@ def may_differ(batch: CaseBatch, altered: Altered) -> Bools:
     return found
 
 
-def _guard(batch: CaseBatch, variant: Variant) -> Bools:
+def _guard(batch: CaseBatch, variant: RuleChange) -> Bools:
     """Where the guard of a variant may hold for something."""
     if variant.where is None:
         return np.ones(batch.count, np.bool_)

@@ -12,9 +12,9 @@ from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference.batches import CaseBatch
-from conformance.spec.environment import Environment, Evaluable
+from conformance.spec.case_environment import Environment, Evaluable
+from conformance.spec.case_table import Table
 from conformance.spec.model import OpSpec
-from conformance.spec.table import Table
 
 MAX_ELEMENTS = 1 << 24
 """No output may be larger; a case that asks for more is refused."""

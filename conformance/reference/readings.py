@@ -12,7 +12,7 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.model import Answer
 from conformance.reference.variants import definitions_of, reached
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 
 
 def readings(spec: OpSpec, env: Any, base: tuple[Answer, ...]) -> Mapping[str, tuple[Answer, ...]]:
@@ -39,7 +39,7 @@ def readings(spec: OpSpec, env: Any, base: tuple[Answer, ...]) -> Mapping[str, t
     return found
 
 
-def _answers(spec: OpSpec, env: Any, variants: Sequence[Variant]) -> tuple[Answer, ...]:
+def _answers(spec: OpSpec, env: Any, variants: Sequence[RuleChange]) -> tuple[Answer, ...]:
     """What each output must be where variants apply; what these do not change is not worked out
     again."""
     under = env.under(definitions_of(spec, variants), reached(spec, variants))

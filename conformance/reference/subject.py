@@ -17,7 +17,7 @@ from conformance.model import Case
 from conformance.reference.variants import definitions_of, reached
 from conformance.spec.family_index import family_of
 from conformance.spec.kinds import Domain
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 
 
 class Altered:
@@ -26,7 +26,7 @@ class Altered:
     Several variants replace different rules; where the guards of some hold, those apply together.
     """
 
-    def __init__(self, spec: OpSpec, *variants: Variant) -> None:
+    def __init__(self, spec: OpSpec, *variants: RuleChange) -> None:
         self.spec, self.variants = spec, variants
         self._parts: dict[frozenset[int], _Part] = {}
 
@@ -40,7 +40,7 @@ class Altered:
 class _Part:
     """Variants without their guards: the rules that they make, and all that these change."""
 
-    def __init__(self, spec: OpSpec, variants: Sequence[Variant]) -> None:
+    def __init__(self, spec: OpSpec, variants: Sequence[RuleChange]) -> None:
         bare = [replace(variant, where=None) for variant in variants]
         self.definitions = definitions_of(spec, bare)
         self.replaced = tuple(sorted({name for variant in variants for name in variant.replace}))
@@ -172,7 +172,7 @@ class Subject:
             return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
         return made(env)
 
-    def _guard(self, variant: Variant) -> bool | Array:
+    def _guard(self, variant: RuleChange) -> bool | Array:
         if variant.where is None:
             return True
         guard = np.asarray(variant.where.evaluate(self.env))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from conformance.reference.batches import CaseBatch
-from conformance.spec.environment import Evaluable, Overlay
+from conformance.spec.case_environment import EnvironmentOverlay, Evaluable
 from conformance.spec.expressions import Value
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class _Replaced:
         original = self.original.evaluate(env)
         if guard is False:
             return original
-        replaced = self.replacement.evaluate(Overlay(env, original=original))
+        replaced = self.replacement.evaluate(EnvironmentOverlay(env, original=original))
         return replaced if guard is True else np.where(guard, replaced, original)  # type: ignore[arg-type]
 
     def many(self, batch: CaseBatch) -> Any:
@@ -52,7 +52,7 @@ class _Misread:
 
     def evaluate(self, env: Any) -> Any:
         original = env.given[self.key]
-        given = Overlay(env, **env.given, original=original)
+        given = EnvironmentOverlay(env, **env.given, original=original)
         if self.where is not None and not self.where.evaluate(given):
             return original
         return self.replacement.evaluate(given)
@@ -66,7 +66,7 @@ class _Misread:
             return batch.applied("where", self.where.many(batch), replaced, original)
 
 
-def definitions_of(spec: OpSpec, variants: Iterable[Variant]) -> Mapping[str, Evaluable]:
+def definitions_of(spec: OpSpec, variants: Iterable[RuleChange]) -> Mapping[str, Evaluable]:
     """The definitions of ``spec`` with each variant's replacements, in order."""
     definitions: dict[str, Evaluable] = dict(spec.definitions)
     for variant in variants:
@@ -78,7 +78,7 @@ def definitions_of(spec: OpSpec, variants: Iterable[Variant]) -> Mapping[str, Ev
     return definitions
 
 
-def reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
+def reached(spec: OpSpec, variants: Iterable[RuleChange]) -> frozenset[str]:
     """All names whose values variants may change."""
     depends = {name: expression.names for name, expression in spec.definitions.items()}
     depends.update({name: frozenset(names) for name, names in spec.kin.oracle.depends.items()})

@@ -18,7 +18,7 @@ from conformance.grade.returned import unpacked
 from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.store import Suite
 
 MAX_PLANE = 40_000
@@ -37,7 +37,7 @@ class Illustrator:
     precision: Mapping[str, str]
 
     def illustrated(
-        self, finding: Finding, smallest: Result, variants: Sequence[Variant] = ()
+        self, finding: Finding, smallest: Result, variants: Sequence[RuleChange] = ()
     ) -> Finding:
         """The finding with what there is to draw of its ``smallest`` result in ``detail``.
 
@@ -63,7 +63,7 @@ class Illustrator:
 
 
 def _window(
-    spec: OpSpec | None, vector: Vector, index: tuple[int, ...], variants: tuple[Variant, ...]
+    spec: OpSpec | None, vector: Vector, index: tuple[int, ...], variants: tuple[RuleChange, ...]
 ) -> dict[str, Any] | None:
     inputs, shape = vector.inputs, vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
@@ -95,8 +95,8 @@ def _window(
 
 
 def holding(
-    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[Variant]
-) -> tuple[Variant, ...]:
+    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[RuleChange]
+) -> tuple[RuleChange, ...]:
     """The variants that hold for an element, without their guards: where they change the shape of
     the output together they hold for all of it.
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpacked
 from conformance.model import Result
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.suite.store import Suite
 
 
@@ -41,7 +41,7 @@ class Prediction:
             return []
         for outputs in _ways(failure):
             sentences = [
-                fault.says
+                fault.description
                 for fault in self._known(result.op).values()
                 if self._agrees(outputs, fault) is Agreement.EQUAL
             ]
@@ -49,9 +49,9 @@ class Prediction:
                 return list(dict.fromkeys(sentences))
         return []
 
-    def _agrees(self, failure: Asked, *faults: Fault) -> Agreement:
+    def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = Altered(failure.spec, *(fault.variant for fault in faults))
+            altered = Altered(failure.spec, *(fault.change for fault in faults))
             readings = {reading.name: reading for reading in failure.spec.interpretations}
             return failure.agreement(altered, readings)
         except Exception:
@@ -59,10 +59,10 @@ class Prediction:
             # A defect of a mutant costs its name, never the run.
             return Agreement.NONE
 
-    def _known(self, op: str) -> dict[str, Fault]:
+    def _known(self, op: str) -> dict[str, Mutant]:
         return {fault.id: fault for fault in self.suite.specs.faults(op)}
 
-    def _asked(self, result: Result) -> Asked | None:
+    def _asked(self, result: Result) -> ObservedVector | None:
         """The vector with the outputs of a failure; None where there is nothing to compare."""
         outputs = None if result.returned is None else unpacked(result.returned)
         spec = self.suite.specs.get(result.op)
@@ -71,11 +71,11 @@ class Prediction:
         vector = self.suite.get(result.id)
         if len(outputs) != len(vector.answers):
             return None
-        return Asked(spec, vector, outputs, self.precision, self.level)
+        return ObservedVector(spec, vector, outputs, self.precision, self.level)
 
 
-def _ways(failure: Asked) -> Iterator[Asked]:
+def _ways(failure: ObservedVector) -> Iterator[ObservedVector]:
     """A failure with all of its outputs, then with those alone that are wrong."""
     yield failure
-    if (alone := failure.alone) is not None:
+    if (alone := failure.wrong_outputs_only) is not None:
         yield alone

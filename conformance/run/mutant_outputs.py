@@ -11,11 +11,11 @@ import numpy as np
 from conformance.errors import ConformanceError
 from conformance.model import Finding
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import Variant
+from conformance.spec.model import RuleChange
 from conformance.suite.store import Suite
 
 
-def with_given(finding: Finding, suite: Suite, variants: Sequence[Variant]) -> Finding:
+def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -> Finding:
     """The finding, its plane with what the reference gives under ``variants``, where that has the
     plane's shape; the finding as it is where there is nothing to tell.
     """

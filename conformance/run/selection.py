@@ -13,7 +13,7 @@ from conformance.grade.precision import matching
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
-from conformance.spec.loader import names
+from conformance.spec.loader import shipped_operators
 from conformance.suite.entries import Entry, matches_id
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
@@ -66,7 +66,7 @@ def select(
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     for op in ops or ():
-        if op in names() and op not in manifest.ops:
+        if op in shipped_operators() and op not in manifest.ops:
             out = unused("mine")
             raise UsageError(
                 f"the suite has no vectors of {op}",
@@ -107,7 +107,7 @@ def untested(
     ``declared`` may hold patterns, which mean no operator in particular; None, as for ``ops``,
     means all.
     """
-    specified = names()
+    specified = shipped_operators()
     return [
         op
         for op in dict.fromkeys(declared or ())

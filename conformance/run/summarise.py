@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.backends.capabilities import Capabilities
 from conformance.choices import SuiteName
-from conformance.diagnosis.diagnose import Diagnosis
+from conformance.diagnosis.diagnose import RunDiagnosis
 from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.grade.outcome import describe
@@ -22,8 +22,8 @@ from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
 from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.spec.loader import names
-from conformance.spec.spelling import in_a_line
+from conformance.spec.default_attributes import in_a_line
+from conformance.spec.loader import shipped_operators
 from conformance.suite.store import Suite
 from conformance.verdict import ResultCounts
 
@@ -60,7 +60,7 @@ def diagnosed_findings(
     """
     narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
     advised = dict.fromkeys(narrow, spec)
-    diagnosis = Diagnosis(results, suite, level=level, precision=precision, backends=advised)
+    diagnosis = RunDiagnosis(results, suite, level=level, precision=precision, backends=advised)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     graded = _graded(results, {op for op, _ in by_id})
@@ -70,8 +70,8 @@ def diagnosed_findings(
         facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
         try:  # a defect of this tool costs a picture or a name, never the run
             facts |= _case(smallest, suite)
-            detailed = replace(detailed, diagnosis=diagnosis.of(finding))
-            variants = diagnosis.variants(finding)
+            detailed = replace(detailed, diagnosis=diagnosis.diagnose(finding))
+            variants = diagnosis.rule_changes(finding)
             detailed = illustrator.illustrated(detailed, smallest, variants)
             detailed = with_given(detailed, suite, variants)
         except Exception as error:
@@ -90,7 +90,7 @@ def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str,
     known = finding.diagnosis or {}
     if known.get("faults") or known.get("conditions") or suite.name == SuiteName.FUZZ:
         return {}
-    if not command or finding.op not in names():
+    if not command or finding.op not in shipped_operators():
         return {}
     options = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
     return {"fuzz": shlex.join(["conformance", "fuzz", *options, "--op", finding.op])}

@@ -16,8 +16,8 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
-from conformance.spec.environment import dimensions, resized, shapes_of
-from conformance.spec.model import OpSpec, Quantity, Reject
+from conformance.spec.case_environment import dimensions, resized, shapes_of
+from conformance.spec.model import NegativeTest, OpSpec, Quantity
 from conformance.spec.validity import violations
 
 SMALL = (1, 0, 2, 3)
@@ -55,7 +55,7 @@ def _inputs(spec: OpSpec, case: Case, given: Sequence[Array]) -> tuple[Array, ..
     return (*tensors, *operands)
 
 
-def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
+def _repaired(spec: OpSpec, entry: NegativeTest, case: Case) -> Iterator[Case]:
     """Cases that may be valid, those that change least first."""
     if entry.rank is not None:
         rank = min(max(entry.rank, spec.ranks.start), spec.ranks.stop - 1)

@@ -23,7 +23,7 @@ Operation = Callable[..., Any]
 
 
 def bounded(value: Any) -> Any:
-    """``value`` itself, an int or an int64 array, if it is within the limit."""
+    """Return ``value``, an int or an int64 array, if it is within the limit."""
     if _peak(value) > LIMIT:
         raise OverflowError("a number is larger than 2**62")
     return value
@@ -99,7 +99,7 @@ def invert(x: Any) -> Any:
 
 
 def select(condition: Any, x: Any, y: Any) -> Any:
-    """``x`` where the condition holds, else ``y``."""
+    """Return ``x`` where the condition holds, else ``y``."""
     if not isinstance(condition, np.ndarray):
         return x if condition else y
     return np.where(condition, _typed(x), _typed(y))
@@ -152,14 +152,14 @@ def distinct(entries: Sequence[int]) -> bool:
 
 
 def entry(entries: Sequence[Any], number: int) -> Any:
-    """The entry of one axis."""
+    """Return the entry of one axis."""
     if not 0 <= number < len(entries):
         raise ArithmeticError(f"there is no axis {number}")
     return entries[number]
 
 
 def flat(position: Sequence[Any], size: Sequence[Any]) -> Any:
-    """The row-major flat index of ``position`` in a box of ``size``."""
+    """Compute the row-major flat index of ``position`` in a box of ``size``."""
     if len(position) != len(size):
         raise ArithmeticError("a position and a size have different numbers of axes")
     index: Any = 0
@@ -169,7 +169,7 @@ def flat(position: Sequence[Any], size: Sequence[Any]) -> Any:
 
 
 def rounded(x: Any, bits: Any) -> Any:
-    """The number of at most ``bits`` significant bits nearest to ``x``, of two the even one."""
+    """Round to the nearest number of at most ``bits`` significant bits, ties to even."""
     x, bits = np.asarray(_operand(x), dtype=np.int64), np.asarray(bits)
     if bits.size and (bits < 1).any():
         raise ArithmeticError("a number has at least one significant bit")
@@ -177,8 +177,8 @@ def rounded(x: Any, bits: Any) -> Any:
     length = np.frexp(np.abs(x).astype(np.float64))[1]
     unit = np.left_shift(1, np.maximum(length - bits, 0))
     below = x // unit
-    rest = 2 * (x - below * unit)
-    up = (rest > unit) | ((rest == unit) & (below % 2 == 1))
+    doubled_remainder = 2 * (x - below * unit)
+    up = (doubled_remainder > unit) | ((doubled_remainder == unit) & (below % 2 == 1))
     result = bounded((below + up) * unit)
     return result if result.ndim else int(result)
 

@@ -12,11 +12,13 @@ from conformance.spec.family_index import names as families
 from conformance.spec.model import Document, Erratum, OperandInput, OpSpec, OutputSpec, TensorInput
 from conformance.spec.quantities import Quantities
 from conformance.spec.scope import Definition, Definitions, base_scope, compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 
 def assemble(source: Source) -> OpSpec | None:
-    """The specification that ``source`` holds, or None without a family to read it by.
+    """Assemble the specification that ``source`` holds.
+
+    Returns: None without a family to read it by.
 
     ``source.data`` has the structure that the schema asks for. Problems are noted in ``source``;
     with any of them the result is not to be used.
@@ -106,8 +108,8 @@ def _check_rules(
     """What depends on several rules at once."""
     reduces = _reduces(family, definitions)
     for name, rule in family.rules.items():
-        given = name in source.data["rules"] or name in source.broken
-        if rule.needed_for in reduces and not given:
+        is_defined = name in source.data["rules"] or name in source.broken
+        if rule.needed_for in reduces and not is_defined:
             message = f"the rule '{name}' is missing for a {rule.needed_for}"
             source.problem(("rules",), message, hint=rule.about, key=True)
         if name in definitions.compiled:
@@ -170,37 +172,44 @@ class _Parts:
     def other(self, number: int) -> TensorInput:
         """A tensor beside the data, whose rank and patterns follow from those."""
         path: Path = ("inputs", number)
-        wanted = self.family.layout.tensors[number]
-        told = f"[{', '.join(wanted)}]"
+        dimension_names = self.family.layout.tensors[number]
+        listed = f"[{', '.join(dimension_names)}]"
         if number >= len(self.source.data["inputs"]):
-            message = f"an input of shape {told} is missing"
+            message = f"an input of shape {listed} is missing"
             self.source.problem(("inputs",), message, key=True)
-            return TensorInput("", self.source.data["inputs"][0]["type"], wanted, (1, 1), ())
+            return TensorInput(
+                "", self.source.data["inputs"][0]["type"], dimension_names, (1, 1), ()
+            )
         raw = self.source.data["inputs"][number]
         for key in sorted(raw.keys() - {"name", "type", "shape", "level"}):
             message = f"'{raw['name']}' has no '{key}': the first input says it for all"
             self.source.problem((*path, key), message, key=True)
         self._one_of((*path, "type"), raw["type"], self.types, "type of this file")
-        if tuple(raw.get("shape", ())) != wanted:
+        if tuple(raw.get("shape", ())) != dimension_names:
             message = f"input {number + 1} of the family {self.family.name} has another shape"
             at = (*path, "shape") if "shape" in raw else path
-            self.source.problem(at, message, expected=told)
+            self.source.problem(at, message, expected=listed)
         return TensorInput(
-            raw["name"], raw["type"], wanted, (len(wanted),) * 2, (), raw.get("level", "must")
+            raw["name"],
+            raw["type"],
+            dimension_names,
+            (len(dimension_names),) * 2,
+            (),
+            raw.get("level", "must"),
         )
 
     def _dimensions(self, path: Path, shape: list[str]) -> None:
         layout = self.family.layout
-        own, wanted = ", ".join(layout.tensors[0]), ", ".join(layout.dims)
+        data_dimensions, all_dimensions = ", ".join(layout.tensors[0]), ", ".join(layout.dims)
         if tuple(shape) != layout.tensors[0]:
             message = f"the data of the family {self.family.name} has another shape"
-            self.source.problem(path, message, expected=f"[{own}]")
+            self.source.problem(path, message, expected=f"[{data_dimensions}]")
         for name in layout.dims:
             if name in self.source.broken:
                 continue
             if name not in self.source.data["dims"]:
                 message = f"the dimension '{name}' is missing"
-                self.source.problem(("dims",), message, expected=wanted, key=True)
+                self.source.problem(("dims",), message, expected=all_dimensions, key=True)
                 self.source.broken.add(name)
             elif self.quantities.found[name].per_axis != (name == layout.spread):
                 message = f"only '{layout.spread}' has, and needs, 'per: axis'"
@@ -210,7 +219,7 @@ class _Parts:
         for name in self.source.data["dims"]:
             if name not in layout.dims:
                 message = f"the data has no dimension '{name}'"
-                self.source.problem(("dims", name), message, expected=wanted, key=True)
+                self.source.problem(("dims", name), message, expected=all_dimensions, key=True)
 
     def operands(self) -> Iterable[OperandInput]:
         tensors = len(self.family.layout.tensors)
@@ -244,21 +253,21 @@ class _Parts:
         for number, raw in enumerate(self.source.data["outputs"]):
             path: Path = ("outputs", number)
             self._one_of((*path, "type"), raw["type"], {**self.types, **enums}, "type")
-            for place, name in enumerate(raw["shape"]):
-                self._one_of((*path, "shape", place), name, dims, "dimension")
+            for index, name in enumerate(raw["shape"]):
+                self._one_of((*path, "shape", index), name, dims, "dimension")
             if raw["holds"] not in self.family.outputs:
                 message = f"an output of the family {self.family.name} holds no {raw['holds']}"
                 listed = ", ".join(self.family.outputs)
                 self.source.problem((*path, "holds"), message, expected=f"one of {listed}")
                 continue
-            wanted = self.family.outputs[raw["holds"]]
+            output_type = self.family.outputs[raw["holds"]]
             selected = _reduces(self.family, definitions)
-            if wanted is not None and selected and selected != {wanted}:
+            if output_type is not None and selected and selected != {output_type}:
                 rule = self.family.selector
-                message = f"there is no {raw['holds']} unless the rule '{rule}' is {wanted}"
+                message = f"there is no {raw['holds']} unless the rule '{rule}' is {output_type}"
                 self.source.problem((*path, "holds"), message, expected="value")
             yield OutputSpec(raw["name"], raw["type"], raw["holds"], tuple(raw["shape"]))
 
-    def _one_of(self, path: Path, name: str, known: Collection[str], what: str) -> None:
-        if name not in known and name.replace("-", "_") not in self.source.broken:
-            self.source.unknown(path, f"'{name}' is not a {what}", name, known)
+    def _one_of(self, path: Path, name: str, names: Collection[str], noun: str) -> None:
+        if name not in names and name.replace("-", "_") not in self.source.broken:
+            self.source.unknown(path, f"'{name}' is not a {noun}", name, names)

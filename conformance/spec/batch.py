@@ -44,13 +44,13 @@ Found = TypeVar("Found")
 
 
 class BatchDefinition(Protocol):
-    """An expression, or what stands for one."""
+    """An expression, or a stand-in for one."""
 
     def many(self, batch: Batch) -> Value: ...
 
 
 class Batch:
-    """``count`` cases, all of so many ``axes``, by the names of what is known of them.
+    """``count`` cases with the same number of ``axes``, and their values by name.
 
     Definitions are evaluated when they are first asked for, and then kept with the cases that they
     left unsettled.
@@ -60,24 +60,24 @@ class Batch:
         self,
         count: int,
         axes: int,
-        known: Mapping[str, Value],
+        quantities: Mapping[str, Value],
         definitions: Mapping[str, BatchDefinition],
         unsettled: Bools | None = None,
     ) -> None:
         self.count, self.axes = count, axes
         never = np.zeros(count, np.bool_) if unsettled is None else unsettled
-        self._kept: dict[str, tuple[Value, Bools]] = {k: (v, never) for k, v in known.items()}
+        self._kept: dict[str, tuple[Value, Bools]] = {k: (v, never) for k, v in quantities.items()}
         self.definitions = definitions
         self._unsettled = np.zeros(count, np.bool_)
         self._active: Bools | None = None
         self._own: Mapping[str, Value] = {}
 
     def evaluate(self, expression: BatchDefinition) -> tuple[Value, Bools]:
-        """The value of an expression, and for which cases it is not settled."""
+        """Evaluate an expression; mark the cases for which it is not settled."""
         return self.tracked(lambda: expression.many(self))
 
     def truth(self, expression: BatchDefinition) -> tuple[Bools, Bools]:
-        """Of which cases a condition on the case, on every axis, holds; and of which it may hold.
+        """Evaluate a condition on the case: where it holds everywhere, and where it may.
 
         What is unsettled may hold.
         """
@@ -89,7 +89,7 @@ class Batch:
         return holds & ~unsettled, may | unsettled
 
     def name(self, name: str) -> tuple[Value, Bools]:
-        """The value of a name, and for which cases it is not settled."""
+        """Return the value of a name; mark the cases for which it is not settled."""
         if name not in self._kept:
             before, self._own = self._own, {}
             self._kept[name] = self.tracked(lambda: self.worked_out(name))
@@ -97,7 +97,7 @@ class Batch:
         return self._kept[name]
 
     def worked_out(self, name: str) -> Value:
-        """The value of a name that was not asked for before."""
+        """Compute the value of a name on first use."""
         if name in self.definitions:
             return self.definitions[name].many(self)
         self.unsettle(np.ones(self.count, np.bool_))
@@ -105,7 +105,7 @@ class Batch:
 
     @contextmanager
     def meaning(self, names: Mapping[str, Value]) -> Iterator[None]:
-        """Names that mean something else meanwhile, but not to the definitions that are asked."""
+        """Give names another meaning for a while, except in the definitions evaluated."""
         before = self._own
         self._own = {**before, **names}
         try:
@@ -114,7 +114,7 @@ class Batch:
             self._own = before
 
     def tracked(self, work: Callable[[], Found]) -> tuple[Found, Bools]:
-        """A value, and the cases that are unsettled on the way to it."""
+        """Compute a value; mark the cases that become unsettled on the way."""
         before = self._unsettled, self._active
         self._unsettled, self._active = np.zeros(self.count, np.bool_), None
         try:
@@ -124,7 +124,7 @@ class Batch:
             self._unsettled, self._active = before
 
     def unsettle(self, where: Bools | bool, rows: Rows | None = None) -> None:
-        """Note cases that are not settled, as far as what is evaluated now is asked of them."""
+        """Mark cases as not settled, as far as they matter to the current evaluation."""
         if rows is not None:
             if not np.any(where):
                 return
@@ -137,24 +137,24 @@ class Batch:
 
     @property
     def grid(self) -> Rows:
-        """The combinations of the rows of all axes."""
+        """Combinations of the rows of all axes."""
         raise NotImplementedError
 
     def joint(self, entries: Sequence[BatchValue]) -> Rows | None:
-        found = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
-        if len(found) < 2:
-            return found[0] if found else None
-        for rows in found:
-            if all(other is rows or other in rows.places for other in found):
+        row_sets = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
+        if len(row_sets) < 2:
+            return row_sets[0] if row_sets else None
+        for rows in row_sets:
+            if all(other is rows or other in rows.places for other in row_sets):
                 return rows
         return self.grid
 
     @staticmethod
-    def lifted(array: Any, own: Rows | None, rows: Rows | None) -> Any:
-        """An array over other rows than its own, of which they are combinations."""
-        if own is rows or rows is None or np.ndim(array) == 0:
+    def lifted(array: Any, entry_rows: Rows | None, rows: Rows | None) -> Any:
+        """Expand an array to rows that are combinations of its own."""
+        if entry_rows is rows or rows is None or np.ndim(array) == 0:
             return array
-        return array[rows.case if own is None else rows.places[own]]
+        return array[rows.case if entry_rows is None else rows.places[entry_rows]]
 
     # Nodes
 
@@ -177,11 +177,11 @@ class Batch:
         return self.applied(node.op, *values)
 
     def applied(self, op: str, *values: Value) -> Value:
-        """An operation of the language that goes axis by axis."""
+        """Apply an operation of the language axis by axis."""
         return self.each(lambda *entries: self._one(op, entries), *values)
 
     def each(self, operation: Callable[..., BatchValue], *values: Value) -> Value:
-        """``operation`` on single values, or axis by axis."""
+        """Apply ``operation`` to single values, or axis by axis."""
         if not any(isinstance(value, tuple) for value in values):
             return operation(*values)
         columns = (v if isinstance(v, tuple) else (v,) * self.axes for v in values)
@@ -193,8 +193,8 @@ class Batch:
         assert isinstance(test, BatchValue)
         holds = np.broadcast_to(test.array, (self.count,))
         may = np.broadcast_to(test.possible, (self.count,))
-        asked = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
-        parts = [self._under(on, arg) for on, arg in zip(asked, node.args[1:], strict=True)]
+        deciding = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
+        parts = [self._under(on, arg) for on, arg in zip(deciding, node.args[1:], strict=True)]
         return self.applied(node.op, test, *parts)
 
     def _under(self, active: Bools, node: Node) -> Value:
@@ -211,9 +211,11 @@ class Batch:
             # Before it is spread over windows, of which there may be none.
             self.unsettle(entries[1].array == 0, entries[1].rows)
         rows = entries[0].rows
-        if any(one.rows is not rows for one in entries):
+        if any(entry.rows is not rows for entry in entries):
             rows = self.joint(entries)
-            entries = [one if one.rows is rows else self._spread(one, rows) for one in entries]
+            entries = [
+                entry if entry.rows is rows else self._spread(entry, rows) for entry in entries
+            ]
         if op in LOGIC:
             return LOGIC[op](rows, *entries)
         if op == "somewhere":
@@ -232,31 +234,43 @@ class Batch:
 
     def _spread(self, entry: BatchValue, rows: Rows | None) -> BatchValue:
         """An entry over rows that are combinations of its own."""
-        array, maybe = (self.lifted(one, entry.rows, rows) for one in (entry.array, entry.maybe))
+        array, maybe = (
+            self.lifted(values, entry.rows, rows) for values in (entry.array, entry.maybe)
+        )
         return BatchValue(array, rows, entry.bound, maybe)
 
     def _number(self, op: str, rows: Rows | None, entries: Sequence[BatchValue]) -> BatchValue:
         if op in ("+", "-", "*"):
             return self._arithmetic(op, rows, *entries)
-        x, *more = (entry.array for entry in entries)
+        x, *rest_of_operands = (entry.array for entry in entries)
         bound = max(entry.bound for entry in entries)
         if op in ("//", "%", "ceil_div"):
-            return BatchValue(DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
+            return BatchValue(
+                DIVISIONS[op](x, np.where(rest_of_operands[0] == 0, 1, rest_of_operands[0])),
+                rows,
+                bound,
+            )
         if op == "rounded":
-            wrong = more[0] < 1
+            wrong = rest_of_operands[0] < 1
             self.unsettle(wrong, rows)
             self.unsettle(bound > LIMIT // 2)
-            x, bits = (np.asarray(one, np.int64) for one in (x, np.where(wrong, 1, more[0])))
+            x, bits = (
+                np.asarray(operand, np.int64)
+                for operand in (x, np.where(wrong, 1, rest_of_operands[0]))
+            )
             half = np.clip(x, -LIMIT // 2, LIMIT // 2)
             return BatchValue(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
-        return BatchValue(UNBOUNDED[op](x, *more), rows, bound)
+        return BatchValue(UNBOUNDED[op](x, *rest_of_operands), rows, bound)
 
     def _arithmetic(self, op: str, rows: Rows | None, a: BatchValue, b: BatchValue) -> BatchValue:
         def most() -> int:
             return a.bound * b.bound if op == "*" else a.bound + b.bound
 
         if most() > LIMIT:
-            a, b = (replace(one, bound=number(np.asarray(one.array)).bound) for one in (a, b))
+            a, b = (
+                replace(operand, bound=number(np.asarray(operand.array)).bound)
+                for operand in (a, b)
+            )
         function = UNBOUNDED[op]
         if most() <= LIMIT:
             return BatchValue(function(a.array, b.array), rows, most())
@@ -270,14 +284,14 @@ class Batch:
         if rows is None:
             return entry
         # Alone, a value that happens to be the same for all windows holds where there is none, too.
-        there = np.zeros(self.count, np.bool_)
-        there[rows.case] = True
-        self.unsettle(~there)
+        holds = np.zeros(self.count, np.bool_)
+        holds[rows.case] = True
+        self.unsettle(~holds)
 
         def settled(array: Any) -> Bools:
-            found = np.zeros(self.count, np.bool_)
-            found[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
-            return found
+            is_settled = np.zeros(self.count, np.bool_)
+            is_settled[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
+            return is_settled
 
         maybe = None if entry.maybe is None else settled(entry.maybe)
         return BatchValue(settled(entry.array), maybe=maybe)
@@ -298,18 +312,18 @@ class Batch:
         unequal = tuple(self._one("!=", pair) for pair in combinations(value, 2))
         return self._folded("and", unequal, BatchValue(np.True_))
 
-    def _entry(self, value: Value, place: Value) -> BatchValue:
+    def _entry(self, value: Value, index: Value) -> BatchValue:
         assert isinstance(value, tuple)
-        assert isinstance(place, BatchValue)
-        if place.array is None:
+        assert isinstance(index, BatchValue)
+        if index.array is None:
             self.unsettle(True)
             return UNKNOWN
-        self.unsettle((place.array < 0) | (place.array >= self.axes))
-        found = BatchValue(np.int64(0))
+        self.unsettle((index.array < 0) | (index.array >= self.axes))
+        chosen = BatchValue(np.int64(0))
         for axis, entry in enumerate(value):
-            here = BatchValue(place.array == axis)
-            found = self._one("where", (here, entry, found))
-        return found
+            here = BatchValue(index.array == axis)
+            chosen = self._one("where", (here, entry, chosen))
+        return chosen
 
     def _flat(self, position: Value, size: Value) -> BatchValue:
         assert isinstance(position, tuple)

@@ -20,7 +20,7 @@ _WORDS: list[str] = []
 
 
 def code(word: str) -> int:
-    """The number that stands for an enum's member in arrays of this process."""
+    """Return the number of an enum's member in arrays of this process."""
     if word not in _CODES:
         _CODES[word] = len(_WORDS)
         _WORDS.append(word)
@@ -28,13 +28,13 @@ def code(word: str) -> int:
 
 
 def word(number: int) -> str:
-    """The member that a code stands for."""
+    """Return the member that a code stands for."""
     return _WORDS[number]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What a flat value runs over: ``case`` is the case of each row.
+    """The rows of a flat value: ``case`` is the case of each.
 
     ``places`` gives for other rows, of which these are combinations, the one that each row is of.
     """
@@ -67,14 +67,14 @@ UNKNOWN = BatchValue(None)
 
 
 def number(array: Any) -> BatchValue:
-    """An entry of numbers, one for each case."""
+    """Make an entry of numbers, one per case."""
     peak = max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
     return BatchValue(array, bound=max(1, peak))
 
 
 @lru_cache(maxsize=1024, typed=True)
 def constant(value: int | bool | str | None) -> BatchValue:
-    """The same for all."""
+    """Make an entry with the same number for all cases."""
     if isinstance(value, bool):
         return BatchValue(np.bool_(value))
     if isinstance(value, str):
@@ -99,7 +99,7 @@ def _negated(rows: Rows | None, a: BatchValue) -> BatchValue:
 
 
 def chosen(rows: Rows | None, test: BatchValue, a: BatchValue, b: BatchValue) -> BatchValue:
-    """``where``."""
+    """Choose between two entries by a condition, as ``where`` does."""
     if a.array is None or b.array is None:
         return BatchValue(None, rows)
     if a.array.dtype == np.bool_:

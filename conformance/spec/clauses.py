@@ -10,10 +10,17 @@ from conformance.errors import closest
 from conformance.spec.expressions import Expression
 from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant
-from conformance.spec.quantities import Quantities, conditions
+from conformance.spec.model import (
+    CoverageTarget,
+    DrawBounds,
+    NegativeTest,
+    Observation,
+    Requirement,
+    RuleChange,
+)
+from conformance.spec.quantities import Quantities, quantity_conditions
 from conformance.spec.scope import Definitions, case_scope, compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 _ON_EVERY_AXIS = Kind("bool", per_axis=True, domain=Domain.ELEMENT)
 _ON_THE_CASE = Kind("bool")
@@ -21,7 +28,7 @@ _ANYWHERE = Kind("bool", domain=Domain.ELEMENT)
 
 
 class Clauses:
-    """Reads the clauses of one file; problems are noted in ``source``."""
+    """A reader of the clauses of one file; it notes problems in ``source``."""
 
     def __init__(
         self, source: Source, family: Family, quantities: Quantities, definitions: Definitions
@@ -37,11 +44,13 @@ class Clauses:
         """Dimensions of tensors that another tensor has before them, as ``tensor.dimension``: a
         negative test may give one another size there alone."""
         layout = self.family.layout
-        found, known = [], set(layout.tensors[0])
+        dimensions, names = [], set(layout.tensors[0])
         for raw, dims in zip(self.source.data["inputs"][1:], layout.tensors[1:], strict=False):
-            found += [f"{raw['name']}.{name}" for name in dims if name in known - {layout.spread}]
-            known |= {*dims}
-        return tuple(found)
+            dimensions += [
+                f"{raw['name']}.{name}" for name in dims if name in names - {layout.spread}
+            ]
+            names |= {*dims}
+        return tuple(dimensions)
 
     def _section(self, name: str) -> Iterable[tuple[Path, str, Mapping[str, Any]]]:
         for key, raw in self.source.data.get(name, {}).items():
@@ -57,11 +66,11 @@ class Clauses:
             # A case is judged before its windows are worked out.
             beyond = sorted(self.definitions.reach(that) & windows)
             if beyond or that.kind.domain > Domain.CASE:
-                what = f"this depends on '{beyond[0]}'" if beyond else f"this is {that.kind}"
-                self.source.problem(at, what, expected="a condition on the case alone")
+                finding = f"this depends on '{beyond[0]}'" if beyond else f"this is {that.kind}"
+                self.source.problem(at, finding, expected="a condition on the case alone")
             yield Requirement(name, that, raw.get("level", "must"), raw["why"])
 
-    def interpretations(self) -> Iterable[Variant]:
+    def interpretations(self) -> Iterable[RuleChange]:
         for path, name, raw in self._section("interpretations"):
             where = None
             if "where" in raw:
@@ -70,7 +79,7 @@ class Clauses:
             replaced = self._replaced((*path, "replace"), raw["replace"])
             if where is not None:
                 self._guard((*path, "where"), where, replaced)
-            yield Variant(
+            yield RuleChange(
                 name=name,
                 replace=replaced,
                 where=where,
@@ -92,7 +101,7 @@ class Clauses:
                 yield Observation(name, where, raw["question"], raw.get("expected", ""))
 
     def _replaced(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
-        found: dict[str, Expression] = {}
+        replacements: dict[str, Expression] = {}
         for name, text in raw.items():
             here = (*path, name)
             if name not in self.definitions.texts:
@@ -108,9 +117,9 @@ class Clauses:
             scope = {**self.scope, "original": kind}
             expression = compile_at(self.source, here, text, scope, kind, repeat=True)
             if expression is not None:
-                found[name] = expression
-        for name, expression in found.items():
-            reach = self.definitions.reach(expression, found)
+                replacements[name] = expression
+        for name, expression in replacements.items():
+            reach = self.definitions.reach(expression, replacements)
             rule = self.family.rules.get(name)
             if name in reach:
                 message = f"'{name}' is replaced by what depends on '{name}'"
@@ -118,7 +127,7 @@ class Clauses:
                 self.source.problem((*path, name), message, hint=hint)
             elif rule is not None and reach & rule.before:
                 self.too_early((*path, name), min(reach & rule.before))
-        return found
+        return replacements
 
     def _guard(self, path: Path, where: Expression, replaced: Mapping[str, Expression]) -> None:
         """A guard must not tell apart what the replaced value cannot."""
@@ -131,17 +140,17 @@ class Clauses:
                 self.source.problem(path, message, expected="a condition on the case")
 
     def too_early(self, path: Path, name: str) -> None:
-        """Note that ``name`` is not known yet where a rule is needed."""
+        """Note that ``name`` is not defined yet where a rule is needed."""
         self.source.problem(path, f"'{name}' is not known before this rule")
 
-    def edges(self, section: str = "edges") -> Iterable[Edge]:
-        """The named predicates of a section: coverage targets, or profiles."""
+    def edges(self, section: str = "edges") -> Iterable[CoverageTarget]:
+        """Read the named predicates of a section: coverage targets, or profiles."""
         for path, name, raw in self._section(section):
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
                 usual = self._optional((*path, "usual"), raw)
-                yield Edge(
+                yield CoverageTarget(
                     name,
                     when,
                     raw["why"],
@@ -157,28 +166,28 @@ class Clauses:
             return None
         return compile_at(self.source, path, raw[str(path[-1])], self.scope, _ON_THE_CASE)
 
-    def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
+    def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, DrawBounds]]:
         """One aim, or a list of them."""
         if isinstance(raw, dict):
             yield self.quantities.aim(path, raw)
         else:
-            for number, one in enumerate(raw):
-                yield self.quantities.aim((*path, number), one)
+            for number, entry in enumerate(raw):
+                yield self.quantities.aim((*path, number), entry)
 
-    def rejects(self) -> Iterable[Reject]:
-        known = ["rank", *conditions(self.quantities.found.values())]
-        known += self.source.data.get("require", {})
-        known += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
+    def rejects(self) -> Iterable[NegativeTest]:
+        names = ["rank", *quantity_conditions(self.quantities.found.values())]
+        names += self.source.data.get("require", {})
+        names += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
         for path, name, raw in self._section("reject"):
             breaks = raw["breaks"]
-            if breaks not in known and breaks.split(".")[0] not in self.source.broken:
+            if breaks not in names and breaks.split(".")[0] not in self.source.broken:
                 message = f"there is no condition '{breaks}'"
-                self.source.unknown((*path, "breaks"), message, breaks, known)
+                self.source.unknown((*path, "breaks"), message, breaks, names)
             if sum(way in raw for way in ("set", "length", "rank")) != 1:
                 message = f"'{name}' says in one way what is wrong"
                 expected = "one of 'set', 'length' and 'rank'"
                 self.source.problem(path, message, expected=expected, key=True)
-            yield Reject(
+            yield NegativeTest(
                 name=name,
                 breaks=breaks,
                 level=raw.get("level", "must"),
@@ -192,7 +201,7 @@ class Clauses:
             )
         yield from self._odd_lists()
 
-    def _odd_lists(self) -> Iterator[Reject]:
+    def _odd_lists(self) -> Iterator[NegativeTest]:
         """A list of two halves with an entry too few, and with one too many."""
         scope = case_scope(self.scope)
         for key, quantity in self.quantities.found.items():
@@ -203,7 +212,7 @@ class Clauses:
                 name = f"{quantity.name}-{how}"
                 if count is None or name in self.source.data.get("reject", {}):
                     continue
-                yield Reject(
+                yield NegativeTest(
                     name=name,
                     breaks=f"{quantity.whole}.length",
                     level=quantity.level,
@@ -212,28 +221,28 @@ class Clauses:
                 )
 
     def _set(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression | str]:
-        found: dict[str, Expression | str] = {}
+        values: dict[str, Expression | str] = {}
         for name, value in raw.items():
             if name in self._shared:
                 where = (*path, name)
                 size = compile_at(self.source, where, value, case_scope(self.scope), Kind("int"))
-                found |= {} if size is None else {name: size}
+                values |= {} if size is None else {name: size}
                 continue
             key = self._quantity((*path, name), name)
             if key is None:
                 continue
             quantity = self.quantities.found[key]
             if quantity.type == "enum":
-                found[key] = str(value)
+                values[key] = str(value)
                 continue
             want = Kind(quantity.type, quantity.per_axis)
             expression = compile_at(self.source, (*path, name), value, case_scope(self.scope), want)
             if expression is not None:
-                found[key] = expression
-        return found
+                values[key] = expression
+        return values
 
     def _length(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
-        found = {}
+        lengths = {}
         for name, value in raw.items():
             key = self._quantity((*path, name), name)
             if key is None:
@@ -249,8 +258,8 @@ class Clauses:
                 self.source, (*path, name), value, case_scope(self.scope), Kind("int")
             )
             if expression is not None:
-                found[key] = expression
-        return found
+                lengths[key] = expression
+        return lengths
 
     def _quantity(self, path: Path, name: str) -> str | None:
         key = name.replace("-", "_")

@@ -61,7 +61,7 @@ WHOLE: dict[str, tuple[Operation, Operation]] = {
 
 
 def closure(node: Node) -> Run:
-    """A function that evaluates a tree over an environment, which must have each name read.
+    """Make a function that evaluates a tree over an environment.
 
     It raises ArithmeticError where there is no value.
     """
@@ -108,8 +108,8 @@ def _applied(operation: Operation, runs: Sequence[Run]) -> Run:
     if len(runs) == 1:
         (x,) = runs
         return lambda env: operation(x(env))
-    x, y, *more = runs
-    if not more:
+    x, y, *other_runs = runs
+    if not other_runs:
         return lambda env: operation(x(env), y(env))
     return lambda env: operation(*(run(env) for run in runs))
 

@@ -17,7 +17,7 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Compiler:
-    """Makes typed nodes of the syntax of one expression."""
+    """A compiler of one expression's syntax into typed nodes."""
 
     def __init__(self, text: str, scope: Mapping[str, Kind], enums: frozenset[str]) -> None:
         self._text = text
@@ -87,8 +87,8 @@ class Compiler:
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._membership(left, right)
-            return negated(found) if isinstance(op, ast.NotIn) else found
+            membership = self._membership(left, right)
+            return negated(membership) if isinstance(op, ast.NotIn) else membership
         sign = COMPARISONS.get(type(op).__name__)
         if sign is None:
             raise refuse(op, self._after(left))

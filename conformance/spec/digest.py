@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT
+from conformance.spec.yaml_reader import KEPT
 
 PROSE = frozenset(
     {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted", "common"}
@@ -35,8 +35,8 @@ LATER_RULES = {"index_axes": "own", "pooled": "own", "zero_divisor": "one"}
 
 
 @lru_cache(maxsize=KEPT)
-def digest(spec: OpSpec) -> str:
-    """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
+def spec_digest(spec: OpSpec) -> str:
+    """Hash an operator's types, quantities, rules, targets and conditions: SHA-256 in hexadecimal.
 
     It stays the same when prose, comments, the order of keys in a table or the files that a
     specification is spread over change.

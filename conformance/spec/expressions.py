@@ -21,7 +21,7 @@ from conformance.spec.closures import Run, closure
 from conformance.spec.compiler import Compiler
 from conformance.spec.functions import of_type, repeated
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 from conformance.spec.tree import Node
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Expression:
             object.__setattr__(self, name, value)
 
     def evaluate(self, env: Mapping[str, Value]) -> Value:
-        """The value over ``env``, which must have each name that is read.
+        """Evaluate over ``env``, which must have each name that is read.
 
         A condition on the case alone that decides ``and``, ``or`` or ``where`` keeps the other
         side from being evaluated. Raises :class:`EvaluationError` for a division by zero, for a
@@ -79,7 +79,7 @@ class Expression:
         return value
 
     def many(self, batch: Batch) -> Any:
-        """The value for each case of a batch, see :mod:`conformance.spec.batch`."""
+        """Evaluate for each case of a batch, see :mod:`conformance.spec.batch`."""
         return batch.visit(self.tree)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -113,7 +113,7 @@ def compile_expression(
     want: Kind | None = None,
     repeat: bool = False,
 ) -> Expression:
-    """The expression ``text`` over the names of ``scope``.
+    """Compile the expression ``text`` over the names of ``scope``.
 
     ``enums`` are the words that may stand for enum members; by default those of the names in
     scope. With ``want`` the value must be of its type, have no other members, depend on no more,
@@ -128,11 +128,11 @@ def compile_expression(
         enums |= want.values or frozenset()
     # Mutants of many operators have the same guards and rules, over names of the same kinds.
     spoken = tuple((name, scope.get(name), name in enums) for name in _words(text))
-    known = _kept.get(key := (text, spoken, want, repeat))
-    if known is not None:
-        return known
+    cached = _kept.get(key := (text, spoken, want, repeat))
+    if cached is not None:
+        return cached
     try:
-        tree = Compiler(text, scope, enums).compile(parse(text))
+        tree = Compiler(text, scope, enums).compile(parse_expression(text))
     except ExpressionError as error:
         if want is None or not want.values or not text.strip().isidentifier():
             raise
@@ -158,22 +158,24 @@ def compile_expression(
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
     """The names in an expression, which are all that it asks its scope about."""
-    return tuple({one.id for one in ast.walk(parse(text)) if isinstance(one, ast.Name)})
+    return tuple(
+        {node.id for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name)}
+    )
 
 
 def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """``names``, and all that their definitions speak of, directly or through others.
+    """Collect ``names`` and all that their definitions use, directly or not.
 
     ``speaks_of`` gives for each definition the names in it.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             waiting += speaks_of.get(name, ())
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def _check_constant(expression: Expression) -> None:

@@ -14,7 +14,7 @@ from conformance.spec.kinds import Kind
 if TYPE_CHECKING:
     from conformance.dtypes import Array
     from conformance.model import Answer, Case, Vector
-    from conformance.spec.environment import Environment
+    from conformance.spec.case_environment import Environment
     from conformance.spec.model import OpSpec
 
 
@@ -42,7 +42,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Name:
-    """A value that the reference adds to a case's own: its kind, and what it is."""
+    """A value that the oracle adds to a case's own: its kind and meaning."""
 
     kind: Kind
     about: str
@@ -50,7 +50,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Layout:
-    """The dimensions of the input tensors of a family, by name, in the order of the tensors.
+    """The dimensions of a family's input tensors, by name, in the order of the tensors.
 
     ``spread`` is the one that stands for several, one for each axis, if there is one: it is in the
     first tensor, whose rank tells how many axes there are. Without it there are no axes. ``planes``
@@ -68,27 +68,29 @@ class Layout:
 
     @property
     def fixed(self) -> int:
-        """How many dimensions the first tensor has beside those of the axes."""
+        """Number of dimensions that the first tensor has beside those of the axes."""
         return len(self.tensors[0]) - (self.spread in self.tensors[0])
 
     @property
     def least_rank(self) -> int:
-        """The smallest rank of the first tensor."""
+        """Smallest rank of the first tensor."""
         return len(self.tensors[0])
 
     def axes(self, rank: int) -> int:
-        """How many axes there are where the first tensor has this rank."""
+        """Return the number of axes if the first tensor has this rank."""
         return rank - self.fixed if self.spread else 0
 
     def rank(self, axes: int) -> int:
-        """The rank of the first tensor with so many axes."""
+        """Return the rank of the first tensor with this number of axes."""
         return self.fixed + axes
 
     def bound(self, shapes: Iterable[tuple[int, ...]]) -> list[tuple[str, Any]] | None:
-        """The dimensions of tensors of these shapes by name: a number, or a tuple with one an axis;
-        one that several tensors have, several times. None where a shape has too few or too many.
+        """Match tensor shapes with dimensions, by name: a number, or a tuple per axis.
+
+        A dimension that several tensors have is listed several times. Returns: None if a shape has
+        too few dimensions or too many.
         """
-        found: list[tuple[str, Any]] = []
+        bound: list[tuple[str, Any]] = []
         axes: int | None = None
         for names, shape in zip(self.tensors, shapes, strict=True):
             if axes is None:
@@ -98,20 +100,20 @@ class Layout:
             at = 0
             for name in names:
                 if name == self.spread:
-                    found.append((name, tuple(shape[at : at + axes])))
+                    bound.append((name, tuple(shape[at : at + axes])))
                     at += axes
                 else:
-                    found.append((name, shape[at]))
+                    bound.append((name, shape[at]))
                     at += 1
-        return found
+        return bound
 
 
-Told = Callable[[Collection[str]], Iterable[tuple[str, str]]]
+DerivedWords = Callable[[Collection[str]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
-class Words:
-    """What mutants and strata may speak of, in the names of one specification.
+class FamilyVocabulary:
+    """Words that mutants and strata may use, in the names of one specification.
 
     ``shown`` are words for what its rules show to have a role, ``derived`` gives, for the names
     that there are, words for what follows from the rules, each in those before it. ``through`` says
@@ -123,14 +125,16 @@ class Words:
 
     kind: str = ""
     shown: Mapping[str, str] = field(default_factory=dict)
-    derived: Told = lambda _names: ()
+    derived: DerivedWords = lambda _names: ()
     through: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     strata: Mapping[str, str] = field(default_factory=dict)
     several: str = "true"
 
 
 class Oracle(Protocol):
-    """How a family evaluates cases. Most of it is in :class:`conformance.reference.plain.Plain`.
+    """The interface to evaluate a family's cases.
+
+    :class:`conformance.reference.plain.Plain` has most of it.
 
     An environment holds a case with its inputs, and definitions that may be those of a variant.
     ``depends`` says what the values of an environment depend on that no expression defines.
@@ -142,42 +146,49 @@ class Oracle(Protocol):
     def environment(
         self, spec: OpSpec, case: Case, inputs: Sequence[Array], definitions: Mapping[str, Any]
     ) -> Any:
-        """The values of a valid case with its inputs."""
+        """Return the values of a valid case with its inputs."""
 
     def answers(self, env: Any, spec: OpSpec) -> tuple[Answer, ...]:
-        """What each output must be."""
+        """Compute the expected outputs."""
 
     def outputs(self, env: Any, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
-        """The values of each output alone, in its own type, or all floating ones in ``dtype``."""
+        """Compute each output's values, in its own type, or floating ones in ``dtype``."""
 
     def remembered(self, env: Any, spec: OpSpec, kept: dict[Any, list[Array]]) -> list[Array]:
-        """The outputs in their own types. ``kept`` belongs to one case: what is made of the same
-        may be put there, to be found again under other definitions."""
+        """Compute the outputs in their own types, with a cache.
+
+        ``kept`` belongs to one case: values that other definitions can reuse may be put there.
+        """
 
     def ends(self, env: Any, spec: OpSpec, precision: str) -> list[Array]:
-        """For each output the lower and then the upper end of what ``precision`` accepts."""
+        """Compute each output's accepted interval at ``precision``: lower end, upper end."""
 
     def unspecified(self, env: Any, spec: OpSpec, precision: str | None = None) -> list[Array]:
-        """For each output which elements have no value to check; with a ``precision`` also those
-        whose partial sums may overflow there."""
+        """Mark each output's elements without a value to check.
+
+        With a ``precision`` also those whose partial sums may overflow there.
+        """
 
     def too_large(
         self, env: Any, right: Any, shapes: Collection[tuple[int, ...]]
     ) -> tuple[int, ...] | None:
-        """The shape of outputs that are not worth working out; None for those that are: in the
-        shape of the ``right`` ones, in one of ``shapes``, or small."""
+        """Return the shape of outputs too large to compute; None if they are not.
+
+        Outputs in the shape of the ``right`` ones, in one of ``shapes``, or small ones are
+        computed.
+        """
 
     def shape(self, env: Any) -> tuple[int, ...]:
-        """The shape of the first output."""
+        """Return the shape of the first output."""
 
     def batch(self, table: Any) -> Any:
-        """Many cases at once, a :class:`conformance.reference.batches.CaseBatch`."""
+        """Evaluate many cases at once, as a :class:`conformance.reference.batches.CaseBatch`."""
 
     def case_environment(self, spec: OpSpec, case: Case) -> Environment:
-        """The values of a valid case, without its inputs."""
+        """Return the values of a valid case, without its inputs."""
 
     def is_whole(self, spec: OpSpec, case: Case) -> bool:
-        """Whether kernels may have a path of their own for the case: all of its data at once."""
+        """Return whether the case takes all its data at once, as a code path might."""
 
 
 Trivial = Callable[["Vector"], "list[Array] | None"]
@@ -185,7 +196,7 @@ Trivial = Callable[["Vector"], "list[Array] | None"]
 
 
 class Family(ABC):
-    """A family of operators: what its specifications may say, and what is to be known of them."""
+    """A family of operators: what its specifications may say, and how they are evaluated."""
 
     name: str
     layout: Layout
@@ -203,7 +214,7 @@ class Family(ABC):
     """Words of the catalogue that a specification may have other names for, and what they mean."""
     trivial: Mapping[str, Trivial] = {}
     """Trivial implementations that no vector may pass, beside those of every family
-    (:mod:`conformance.audit.vacuity`)."""
+    (:mod:`conformance.audit.trivial_implementations`)."""
     telling: str = "true"
     """A condition on a case without which outputs of zeros prove nothing."""
     part: str = "element"
@@ -214,52 +225,54 @@ class Family(ABC):
     @property
     @abstractmethod
     def oracle(self) -> Oracle:
-        """How it evaluates cases; imported when it is asked for."""
+        """The oracle of the family; imported on first use."""
 
     @abstractmethod
     def data(self, spec: OpSpec, case: Case) -> tuple[Array, ...]:
-        """The input tensors of a case, filled by its pattern and seed, in their logical types."""
+        """Make a case's input tensors from its pattern and seed, in their logical types."""
 
     def fills(self, pattern: str, dtype: str) -> bool:  # noqa: ARG002 - for others
-        """Whether data of an element type can be filled so: integers hold no NaN, for example."""
+        """Return whether a pattern can fill data of an element type: integers hold no NaN."""
         return True
 
     def used(self, spec: OpSpec) -> frozenset[str]:  # noqa: ARG002
-        """The rules that an output of an operator needs."""
+        """Return the rules that an output of an operator needs."""
         return frozenset(self.rules)
 
     def kinds(self, spec: OpSpec) -> Mapping[str, frozenset[str]]:  # noqa: ARG002
-        """What the key ``only`` of a mutant may ask of an operator, and what this one is."""
+        """Return the values that an operator has for the key ``only`` of a mutant."""
         return {}
 
-    def words(self, spec: OpSpec) -> Words:  # noqa: ARG002
-        """The words of mutants and strata, in the names of a specification."""
-        return Words()
+    def words(self, spec: OpSpec) -> FamilyVocabulary:  # noqa: ARG002
+        """Return the words of mutants and strata, in the names of a specification."""
+        return FamilyVocabulary()
 
     @property
     def picture(self) -> Picture | None:
-        """What shows how an element came about; None where nothing does."""
+        """The picture of how an element came about; None if there is none."""
         return None
 
     @property
     def solver(self) -> Callable[[Any], Any] | None:
-        """What tells the solver of data and outputs of a question
-        (:class:`conformance.feasible.knowledge.Knowledge`); None for nothing but their shapes."""
+        """Facts on data and outputs for the solver; None if it knows only their shapes.
+
+        See :class:`conformance.feasible.knowledge.Knowledge`.
+        """
         return None
 
     @property
     def mutants(self) -> Path:
-        """The folder of its mutants, files of YAML."""
+        """Folder of its mutants, files of YAML."""
         return directory("specs") / "faults" / self.name
 
     @property
     def strata(self) -> Path:
-        """The file of its strata, which need not be there."""
+        """File of its strata, which need not exist."""
         return directory("specs") / "strata" / f"{self.name}.yaml"
 
 
 class Picture(Protocol):
-    """Shows what an output element is made of."""
+    """A picture of the data that an output element is made of."""
 
     def window(
         self,
@@ -269,13 +282,13 @@ class Picture(Protocol):
         index: tuple[int, ...],
         variants: tuple[Any, ...] = (),
     ) -> Any:
-        """What the output element ``index`` of a valid case reads, under ``variants``.
+        """Collect what output element ``index`` of a valid case reads, under ``variants``.
 
         Raises :class:`~conformance.errors.InvalidCase` for an element that the output has not.
         """
 
     def described(self, seen: Any, inputs: Any) -> dict[str, Any] | None:
-        """The same as JSON data for pictures; None for what has no place."""
+        """Convert a window to JSON data for pictures; None for what has no place."""
 
     def telling(self, spec: OpSpec, edge: Any, vectors: Iterable[Vector]) -> Any:
-        """The element that shows a coverage target best in one of some vectors, if one does."""
+        """Choose the element that shows a coverage target best, if any does."""

@@ -18,35 +18,37 @@ _FOLDER = Path(__file__).resolve().parents[1] / "families"
 
 
 def names() -> tuple[str, ...]:
-    """The families that there are, those of this package first."""
-    return tuple(dict.fromkeys((*_own(), *sorted(one.name for one in _entries()))))
+    """List the available families, those of this package first."""
+    return tuple(dict.fromkeys((*_own(), *sorted(entry.name for entry in _entries()))))
 
 
 def is_family(name: str) -> bool:
-    """Whether there is a family of this name; other distributions are asked last."""
+    """Return whether a family of this name exists; look in other distributions last."""
     return name in _own() or name in names()
 
 
 @cache
 def family_of(name: str) -> Family:
-    """The family of a name. One of this package cannot be replaced by another distribution.
+    """Load the family of a name.
+
+    One of this package cannot be replaced by another distribution.
 
     Raises :class:`~conformance.errors.UsageError` where there is none, and for one of another
     distribution that cannot be loaded, which is named.
     """
     if name in _own():
-        own: Family = importlib.import_module(f"{_PACKAGE}.{name}").FAMILY
-        return own
-    found = [one for one in _entries() if one.name == name]
-    if not found:
+        family: Family = importlib.import_module(f"{_PACKAGE}.{name}").FAMILY
+        return family
+    entries = [entry for entry in _entries() if entry.name == name]
+    if not entries:
         raise UsageError(f"there is no family '{name}'", hint=f"known: {', '.join(names())}")
-    if len(found) > 1:
-        listed = ", ".join(sorted(map(_distribution, found)))
+    if len(entries) > 1:
+        listed = ", ".join(sorted(map(_distribution, entries)))
         raise UsageError(
             f"the family '{name}' is in several distributions: {listed}",
             hint="uninstall all but one of them",
         )
-    return _loaded(found[0])
+    return _loaded(entries[0])
 
 
 @cache
@@ -66,15 +68,15 @@ def _distribution(entry: EntryPoint) -> str:
 def _loaded(entry: EntryPoint) -> Family:
     problem = ""
     try:
-        found = entry.load()
-        family: object = found() if isinstance(found, type) else found
+        family_class = entry.load()
+        family: object = family_class() if isinstance(family_class, type) else family_class
         if not isinstance(family, Family):
             problem = f"{entry.value} is no Family"
         elif getattr(family, "name", "") != entry.name:
             problem = f"it calls itself '{str(getattr(family, 'name', ''))[:80]}'"
         else:
-            wanted = ("layout", "rules", "names", "outputs", "patterns")
-            lacking = [one for one in wanted if not hasattr(family, one)]
+            attributes = ("layout", "rules", "names", "outputs", "patterns")
+            lacking = [attribute for attribute in attributes if not hasattr(family, attribute)]
             if not lacking:
                 return family
             problem = f"it has no {', '.join(lacking)}"

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 
 TRUE, FALSE = "true", "false"
 
@@ -22,13 +22,14 @@ _BY_RANK = {"rank": Kind("int"), "axes": Kind("int")}
 
 @lru_cache(maxsize=4096)
 def folded(text: str, ranks: Sequence[int], axes: Callable[[int], int]) -> str:
-    """An expression without the conditions that hold, or do not, on every one of some ranks, which
-    have so many ``axes``.
+    """Drop the conditions of an expression that are constant on the given ranks.
+
+    The ranks have so many ``axes``.
 
     The text stays as it is where nothing is settled. Raises
     :class:`~conformance.errors.ExpressionError` for what is no expression.
     """
-    tree = parse(text)
+    tree = parse_expression(text)
     if not _OPEN.search(text):
         return text
     after = ast.unparse(
@@ -42,10 +43,10 @@ class _Folding(ast.NodeTransformer):
         self.ranks = ranks
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        names = {node.id for node in ast.walk(node) if isinstance(node, ast.Name)}
         if names and names <= _BY_RANK.keys():
             compiled = compile_expression(ast.unparse(node), _BY_RANK)
-            values = {compiled.evaluate(known) for known in self.ranks}
+            values = {compiled.evaluate(environment) for environment in self.ranks}
             return _truth(bool(values.pop())) if len(values) == 1 else node
         node = ast.Compare(self.visit(node.left), node.ops, [*map(self.visit, node.comparators)])
         match node:
@@ -58,10 +59,10 @@ class _Folding(ast.NodeTransformer):
         values = [self.visit(value) for value in node.values]
         if any(_is(value, settles) for value in values):
             return _truth(settles)
-        left = [value for value in values if not _is(value, not settles)]
-        if len(left) < 2:
-            return left[0] if left else _truth(not settles)
-        return ast.BoolOp(node.op, left)
+        undecided = [value for value in values if not _is(value, not settles)]
+        if len(undecided) < 2:
+            return undecided[0] if undecided else _truth(not settles)
+        return ast.BoolOp(node.op, undecided)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         operand = self.visit(node.operand)

@@ -13,7 +13,7 @@ from conformance.spec.tree import Node, constant
 
 @dataclass(frozen=True)
 class Function:
-    """A function: how it is written, what it gives, and the node of a call of it."""
+    """A function of the language: signature, kind of its value, node of a call."""
 
     signature: str
     about: str
@@ -23,7 +23,7 @@ class Function:
 
 
 def of_type(node: Node, type_: str) -> Node:
-    """``node``, if its value is of this type."""
+    """Return ``node`` if its value is of this type."""
     if node.kind.type != type_:
         want = {"int": "a whole number", "bool": "a truth value", "enum": "an enum value"}[type_]
         hint = None
@@ -38,7 +38,7 @@ def of_type(node: Node, type_: str) -> Node:
 
 
 def made(op: str, kind: Kind, args: Sequence[Node], offset: int) -> Node:
-    """A node above ``args``; refuses what no tap can have a value for."""
+    """Make a node above ``args``; refuse operations that no tap can have a value for."""
     if kind.domain is Domain.TAP and kind.joined:
         raise ExpressionError(
             "a tap's value cannot depend on other axes, or on the data",
@@ -49,25 +49,25 @@ def made(op: str, kind: Kind, args: Sequence[Node], offset: int) -> Node:
 
 
 def numeric(op: str, args: Sequence[Node], offset: int) -> Node:
-    """An operation on numbers, entry by entry."""
+    """Make an operation on numbers, entry by entry."""
     kinds = [of_type(arg, "int").kind for arg in args]
     return made(op, elementwise("int", kinds), args, offset)
 
 
 def logical(op: str, a: Node, b: Node) -> Node:
-    """``a and b`` or ``a or b``."""
+    """Make ``a and b`` or ``a or b``."""
     kind = elementwise("bool", (of_type(a, "bool").kind, of_type(b, "bool").kind))
     return made(op, kind, (a, b), a.offset)
 
 
 def negated(node: Node, offset: int | None = None) -> Node:
-    """``not``; ``offset`` is where it stands, if not where its operand does."""
+    """Make ``not``; ``offset`` is its position, if not that of its operand."""
     kind = elementwise("bool", (of_type(node, "bool").kind,))
     return made("not", kind, (node,), node.offset if offset is None else offset)
 
 
 def repeated(node: Node) -> Node:
-    """A single value repeated for each axis; a per-axis one as it is."""
+    """Repeat a single value for each axis; keep a per-axis value."""
     if node.kind.per_axis:
         return node
     kind = replace(node.kind, per_axis=True, joined=node.kind.entangled)

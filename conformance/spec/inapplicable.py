@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conformance.dtypes import DTYPES
-from conformance.spec.catalogue import LeftOut, Why, faults, left_out
+from conformance.spec.catalogue import LeftOut, Why, left_out, mutants_of
 from conformance.spec.model import OpSpec
 
 MOST = 6
@@ -16,44 +16,44 @@ ROLE = "missing role"
 ADVICE = "; where the operator has such a thing, name it under 'roles'"
 
 
-def account(spec: OpSpec) -> Iterator[str]:
-    """How many mutants do not apply to an operator, and a line for each reason, most first.
+def inapplicable_lines(spec: OpSpec) -> Iterator[str]:
+    """Yield how many mutants do not apply to an operator, then each reason, most first.
 
-    Raises :class:`~conformance.errors.SpecError` as :func:`~conformance.spec.catalogue.faults`.
+    Raises :class:`~conformance.errors.SpecError` as :func:`~conformance.spec.catalogue.mutants_of`.
     """
-    applied, left = len(faults(spec)), left_out(spec)
-    if not left:
+    applied, excluded = len(mutants_of(spec)), left_out(spec)
+    if not excluded:
         return
-    yield f"{len(left)} of {applied + len(left)} mutants do not apply:"
+    yield f"{len(excluded)} of {applied + len(excluded)} mutants do not apply:"
     by_reason: dict[str, list[LeftOut]] = {}
-    for one in left:
-        by_reason.setdefault(_reason(spec, one), []).append(one)
-    for reason, some in sorted(by_reason.items(), key=lambda item: -len(item[1])):
-        names = _counted(some, len(some) if reason is ROLE else MOST)
+    for mutant in excluded:
+        by_reason.setdefault(_reason(spec, mutant), []).append(mutant)
+    for reason, mutants in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        names = _counted(mutants, len(mutants) if reason is ROLE else MOST)
         advice = ADVICE if reason is ROLE else ""
-        yield f"{reason}: {len(some)}{names}{advice}"
+        yield f"{reason}: {len(mutants)}{names}{advice}"
 
 
-def _reason(spec: OpSpec, one: LeftOut) -> str:
-    if one.why is Why.NAMED:
+def _reason(spec: OpSpec, mutant: LeftOut) -> str:
+    if mutant.why is Why.NAMED:
         return "other operators, by name"
-    if one.why is Why.KIND:
+    if mutant.why is Why.KIND:
         return "other kinds of operators"
-    if one.why is Why.IDLE:
+    if mutant.why is Why.IDLE:
         return "no difference"
-    if one.of in DTYPES:
+    if mutant.of in DTYPES:
         return "missing element type"
-    if one.of in spec.kin.roles:
+    if mutant.of in spec.kin.roles:
         return ROLE
-    if one.of:
+    if mutant.of:
         return "missing name"
     return "not expressible in its rules"
 
 
-def _counted(some: Sequence[LeftOut], most: int) -> str:
+def _counted(mutants: Sequence[LeftOut], most: int) -> str:
     """How many need which name, the most frequent first; empty where there are no names."""
-    counts = Counter(one.of for one in some if one.of).most_common()
-    told = [f"{name} {count}" for name, count in counts[:most]]
+    counts = Counter(mutant.of for mutant in mutants if mutant.of).most_common()
+    counted = [f"{name} {count}" for name, count in counts[:most]]
     if len(counts) > most:
-        told.append(f"and {len(counts) - most} more")
-    return f" ({', '.join(told)})" if told else ""
+        counted.append(f"and {len(counts) - most} more")
+    return f" ({', '.join(counted)})" if counted else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 ATTRIBUTES = "attributes"
 OWN = ("op", "document", "errata")
@@ -20,7 +20,7 @@ MAX_LINEAGE = 16
 
 
 def extended(source: Source, base: Source | None) -> Source:
-    """The source with what it takes from the file that it extends, or as it is if it extends none.
+    """Merge a source with the file that it extends, if it extends one.
 
     ``base`` is that file, already extended; None if there is none of the name that is given.
     Problems are noted in the source, each part's at the place it was written. Raises
@@ -37,12 +37,12 @@ def extended(source: Source, base: Source | None) -> Source:
         source.problem(("extends",), f"more than {MAX_LINEAGE} files extend each other")
     source.check()
     assert base is not None
-    kept = {key: value for key, value in base.data.items() if key not in OWN}
-    names = _renamed(kept.get(ATTRIBUTES), patch.get(ATTRIBUTES))
+    inherited = {key: value for key, value in base.data.items() if key not in OWN}
+    names = _renamed(inherited.get(ATTRIBUTES), patch.get(ATTRIBUTES))
     if names:
-        had = kept[ATTRIBUTES]
-        kept[ATTRIBUTES] = {names.get(key, key): value for key, value in had.items()}
-    source.data = _patched(source, kept, patch, ())
+        had = inherited[ATTRIBUTES]
+        inherited[ATTRIBUTES] = {names.get(key, key): value for key, value in had.items()}
+    source.data = _patched(source, inherited, patch, ())
     source.extends = (name, *base.extends)
     for was, at in base.values.items():
         path = was
@@ -66,13 +66,13 @@ def _renamed(base: Any, patch: Any) -> dict[str | int, str]:
     """
     if not isinstance(base, dict) or not isinstance(patch, dict):
         return {}
-    known = {_called(name, raw): name for name, raw in base.items() if name not in patch}
+    names = {_called(name, raw): name for name, raw in base.items() if name not in patch}
     spelled = {
         raw["as"]: name
         for name, raw in patch.items()
         if isinstance(raw, dict) and isinstance(raw.get("as"), str) and name not in base
     }
-    return {known[word]: name for word, name in spelled.items() if word in known}
+    return {names[word]: name for word, name in spelled.items() if word in names}
 
 
 def _called(name: str, raw: Any) -> str:
@@ -84,13 +84,13 @@ def _called(name: str, raw: Any) -> str:
 def _patched(source: Source, base: Any, patch: Any, path: Path) -> Any:
     if not isinstance(patch, dict):
         return patch
-    found = dict(base) if isinstance(base, dict) else {}
+    patched = dict(base) if isinstance(base, dict) else {}
     for key, value in patch.items():
         if value is not None:
-            found[key] = _patched(source, found.get(key), value, (*path, key))
-        elif key in found:
-            del found[key]
+            patched[key] = _patched(source, patched.get(key), value, (*path, key))
+        elif key in patched:
+            del patched[key]
         else:
             hint = "text that holds a comma must be in quotes between { and }"
             source.problem((*path, key), f"there is no '{key}' to take away", hint=hint, key=True)
-    return found
+    return patched

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 
 class Domain(IntEnum):
-    """What a value depends on, from the least to the most; an expression has its operands' most."""
+    """The dependency of a value, from the least to the most; operands decide."""
 
     CASE = 0
     """On the question alone: attributes, shapes, types."""
@@ -41,7 +41,7 @@ class Kind:
 
     @property
     def entangled(self) -> bool:
-        """Whether the value cannot be told from the windows of one axis alone."""
+        """True if the value needs the windows of several axes."""
         if self.per_axis:
             return self.joined or self.domain is Domain.ELEMENT
         return not self.is_case
@@ -65,7 +65,7 @@ _DEPENDS = {
 
 
 def elementwise(type_: str, operands: Iterable[Kind], values: frozenset[str] | None = None) -> Kind:
-    """The kind of a value that is worked out entry by entry from ``operands``."""
+    """Return the kind of a value that is computed entry by entry from ``operands``."""
     kinds = tuple(operands)
     per_axis = any(kind.per_axis for kind in kinds)
     return Kind(
@@ -78,5 +78,5 @@ def elementwise(type_: str, operands: Iterable[Kind], values: frozenset[str] | N
 
 
 def listed(names: Iterable[str] | None) -> str:
-    """Names in order, for a message: ``a, b, c``."""
+    """Join sorted names for a message: ``a, b, c``."""
     return ", ".join(sorted(names or ()))

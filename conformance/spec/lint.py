@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from conformance.errors import Problem
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Bound, Draw, OpSpec, Quantity
-from conformance.spec.quantities import conditions
+from conformance.spec.model import Bound, DrawBounds, OpSpec, Quantity
+from conformance.spec.quantities import quantity_conditions
 
 Place = tuple[str | int, ...]
 MOST_COMMON = 0.25
@@ -20,7 +20,7 @@ Note = tuple[Place, str, str]
 
 
 def lint(spec: OpSpec) -> tuple[Problem, ...]:
-    """The problems of a specification that loads, in file order.
+    """List the problems of a specification that loads, in file order.
 
     Each is something that does nothing or cannot do what it says: a definition or an edge that
     adds nothing, an attribute that no vector is about, a bound beyond what is legal.
@@ -37,24 +37,26 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
     return _in_order(spec, notes)
 
 
-def untested(spec: OpSpec) -> dict[str, Problem]:
-    """The conditions that no negative test breaks, by name in file order. In a first draft that is
-    work to be done, not a mistake."""
+def untested_conditions(spec: OpSpec) -> dict[str, Problem]:
+    """Find the conditions that no negative test breaks, by name in file order.
+
+    In a first draft that is work to be done, not a mistake.
+    """
     broken = Counter(reject.breaks for reject in spec.reject)
     notes = {}
-    for condition, (_, place) in _conditions(spec).items():
+    for condition, (_, position) in _conditions(spec).items():
         if not broken[condition]:
             hint = f"add a negative test (reject) with 'breaks: {condition}'"
             (notes[condition],) = _in_order(
-                spec, [(place, f"no negative test breaks '{condition}'", hint)]
+                spec, [(position, f"no negative test breaks '{condition}'", hint)]
             )
-    return dict(sorted(notes.items(), key=lambda one: (one[1].line, one[1].column, one[0])))
+    return dict(sorted(notes.items(), key=lambda note: (note[1].line, note[1].column, note[0])))
 
 
 def _in_order(spec: OpSpec, notes: Iterable[Note]) -> tuple[Problem, ...]:
     problems = [
-        Problem(*spec.positions.get(place, (spec.file, 1, 1)), message, hint=hint)
-        for place, message, hint in notes
+        Problem(*spec.positions.get(position, (spec.file, 1, 1)), message, hint=hint)
+        for position, message, hint in notes
     ]
     return tuple(sorted(problems, key=lambda p: (p.line, p.column, p.message)))
 
@@ -78,12 +80,12 @@ def _roots(spec: OpSpec) -> Iterator[Expression]:
         yield spec.definitions[rule]
     for requirement in spec.require:
         yield requirement.that
-    for edge in spec.edges:
-        yield edge.when
-    for variant in spec.interpretations:
-        yield from variant.replace.values()
-        if variant.where is not None:
-            yield variant.where
+    for target in spec.edges:
+        yield target.when
+    for change in spec.interpretations:
+        yield from change.replace.values()
+        if change.where is not None:
+            yield change.where
     for point in spec.observe:
         yield point.where
     for reject in spec.reject:
@@ -91,46 +93,50 @@ def _roots(spec: OpSpec) -> Iterator[Expression]:
 
 
 def _interpretations(spec: OpSpec) -> Iterator[Note]:
-    for variant in spec.interpretations:
-        for name, expression in variant.replace.items():
+    for change in spec.interpretations:
+        for name, expression in change.replace.items():
             if expression.text in (spec.definitions[name].text, "original"):
-                place = ("interpretations", variant.name, "replace", name)
-                yield place, f"'{name}' is replaced by itself", "an interpretation must differ"
+                position = ("interpretations", change.name, "replace", name)
+                yield position, f"'{name}' is replaced by itself", "an interpretation must differ"
 
 
 def _questions(spec: OpSpec) -> Iterator[Note]:
     first: dict[str, str] = {}
-    asked = [("interpretations", v.name, v.question) for v in spec.interpretations]
-    asked += [("observe", point.name, point.question) for point in spec.observe]
-    for section, name, question in asked:
+    questions = [("interpretations", v.name, v.question) for v in spec.interpretations]
+    questions += [("observe", point.name, point.question) for point in spec.observe]
+    for section, name, question in questions:
         twin = first.setdefault(question, name)
         if twin != name:
             yield (section, name), f"the same question as '{twin}'", "say how they differ"
-    for variant in spec.interpretations:
-        if variant.answer == variant.adopted:
-            place = ("interpretations", variant.name, "answer")
-            yield place, "the answer is the expected one (adopted)", "say how they differ"
+    for change in spec.interpretations:
+        if change.answer == change.adopted:
+            position = ("interpretations", change.name, "answer")
+            yield position, "the answer is the expected one (adopted)", "say how they differ"
 
 
 def _edges(spec: OpSpec) -> Iterator[Note]:
     first: dict[str, str] = {}
-    for edge in spec.edges:
-        twin = first.setdefault(edge.when.text, edge.name)
-        if twin != edge.name:
-            yield ("edges", edge.name), f"the same predicate as '{twin}'", "keep one of them"
-        if not edge.when.names:
-            yield ("edges", edge.name), "the predicate is the same for every case", "remove it"
-        if edge.common and edge.common == edge.why:
-            place = ("edges", edge.name, "common")
-            yield place, "this only repeats what the target is", "say which models have such cases"
-    common = [edge.name for edge in spec.edges if edge.common]
+    for target in spec.edges:
+        twin = first.setdefault(target.when.text, target.name)
+        if twin != target.name:
+            yield ("edges", target.name), f"the same predicate as '{twin}'", "keep one of them"
+        if not target.when.names:
+            yield ("edges", target.name), "the predicate is the same for every case", "remove it"
+        if target.common and target.common == target.why:
+            position = ("edges", target.name, "common")
+            yield (
+                position,
+                "this only repeats what the target is",
+                "say which models have such cases",
+            )
+    common = [target.name for target in spec.edges if target.common]
     if len(common) > MOST_COMMON * len(spec.edges):
-        place = ("edges", common[-1], "common")
+        position = ("edges", common[-1], "common")
         message = f"{len(common)} of {len(spec.edges)} coverage targets are marked as common"
-        yield place, message, "mark only a few: they set the order of findings"
-    asked = spec.reach(edge.when for edge in spec.edges)
+        yield position, message, "mark only a few: they set the order of findings"
+    reached = spec.reach(target.when for target in spec.edges)
     for key, quantity in spec.quantities.items():
-        if key not in asked:
+        if key not in reached:
             yield (
                 _place(spec, quantity),
                 f"no coverage target (edge) depends on '{quantity.name}'",
@@ -142,24 +148,24 @@ def _bounds(spec: OpSpec) -> Iterator[Note]:
     quantities = spec.quantities
     for quantity in quantities.values():
         yield from _draw(quantity, quantity.draw, (*_place(spec, quantity), "draw"))
-    for edge in spec.edges:
-        for key, draw in (item for aim in edge.aims for item in aim.items()):
+    for target in spec.edges:
+        for key, draw in (item for aim in target.aims for item in aim.items()):
             if key in quantities:
-                yield from _draw(quantities[key], draw, ("edges", edge.name, "aim"))
+                yield from _draw(quantities[key], draw, ("edges", target.name, "aim"))
 
 
-def _draw(quantity: Quantity, draw: Draw, place: Place) -> Iterator[Note]:
+def _draw(quantity: Quantity, draw: DrawBounds, position: Place) -> Iterator[Note]:
     """Constant bounds only: what depends on the case is checked when cases are drawn."""
     low, high = _constant(quantity.min), _constant(quantity.max)
     least, most = _constant(draw.min), _constant(draw.max)
     listed = [value for value in draw.values if type(value) is int]
     drawn = [value for value in (least, most, *listed) if value is not None]
     if any(low is not None and value < low for value in drawn):
-        yield place, f"'{quantity.name}' is drawn below its minimum {low}", "raise the bound"
+        yield position, f"'{quantity.name}' is drawn below its minimum {low}", "raise the bound"
     if any(high is not None and value > high for value in drawn):
-        yield place, f"'{quantity.name}' is drawn above its maximum {high}", "lower the bound"
+        yield position, f"'{quantity.name}' is drawn above its maximum {high}", "lower the bound"
     if least is not None and most is not None and least > most:
-        yield place, f"nothing lies between {least} and {most}", "exchange the bounds"
+        yield position, f"nothing lies between {least} and {most}", "exchange the bounds"
 
 
 def _constant(bound: Bound) -> int | None:
@@ -171,36 +177,36 @@ def _constant(bound: Bound) -> int | None:
 
 def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
     """Each condition that a case can break, with its level and where it is stated."""
-    found: dict[str, tuple[str, Place]] = {}
+    conditions: dict[str, tuple[str, Place]] = {}
     if spec.layout.spread:
-        found["rank"] = (spec.data.level, ("inputs",))
-    known = set(spec.data.shape)
+        conditions["rank"] = (spec.data.level, ("inputs",))
+    names = set(spec.data.shape)
     for tensor in spec.others:
-        if not (known - {spec.layout.spread}).isdisjoint(tensor.shape):
-            found[f"{tensor.name}.shape"] = (tensor.level, ("inputs",))
-        known |= {*tensor.shape}
-    for name, quantity in conditions(spec.quantities.values()).items():
+        if not (names - {spec.layout.spread}).isdisjoint(tensor.shape):
+            conditions[f"{tensor.name}.shape"] = (tensor.level, ("inputs",))
+        names |= {*tensor.shape}
+    for name, quantity in quantity_conditions(spec.quantities.values()).items():
         # Data have as many sizes as axes, none of them below 0.
         never = {f"{quantity.whole}.length"}
         if _constant(quantity.min) == 0:
             never.add(f"{quantity.key}.min")
         if quantity.name not in spec.dims or name not in never:
-            found[name] = (quantity.level, _place(spec, quantity))
+            conditions[name] = (quantity.level, _place(spec, quantity))
     for requirement in spec.require:
-        found[requirement.name] = (requirement.level, ("require", requirement.name))
-    return found
+        conditions[requirement.name] = (requirement.level, ("require", requirement.name))
+    return conditions
 
 
 def _rejects(spec: OpSpec) -> Iterator[Note]:
     conditions = _conditions(spec)
     for reject in spec.reject:
-        place = ("reject", reject.name)
+        position = ("reject", reject.name)
         level, _ = conditions.get(reject.breaks, (reject.level, ()))
         if level != reject.level:
             message = f"'{reject.breaks}' holds at level {level}, this case at {reject.level}"
-            yield place, message, f"write 'level: {level}'"
+            yield position, message, f"write 'level: {level}'"
         yield from (
-            (place, f"rank {rank} is not a rank of the data", "remove it")
+            (position, f"rank {rank} is not a rank of the data", "remove it")
             for rank in reject.ranks
             if rank not in spec.ranks
         )

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from conformance.data import directory
 from conformance.errors import Problem, SpecError, UsageError, closest
-from conformance.spec import structure
+from conformance.spec import schema_check
 from conformance.spec.assemble import assemble
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT, MAX_BYTES, parse
+from conformance.spec.yaml_reader import KEPT, MAX_BYTES, parse_yaml
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
 
-def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
-    """The specification that ``text`` holds; ``file`` names it in messages.
+def load_spec_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
+    """Parse a specification; ``file`` names it in messages.
 
     What it extends is looked for beside ``path``, then among the shipped specifications. Raises
     :class:`~conformance.errors.SpecError` with every problem of the file at once.
@@ -29,13 +29,16 @@ def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSp
     return _assembled(tuple(_lineage(text, file, path)))
 
 
-def load(path: Path) -> OpSpec:
-    """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
-    return load_text(read_text(path), str(path), path)
+def load_spec(path: Path) -> OpSpec:
+    """Load the specification in a file.
+
+    Raises :class:`~conformance.errors.SpecError`.
+    """
+    return load_spec_text(read_text(path), str(path), path)
 
 
 def load_whole(text: str, file: str) -> OpSpec:
-    """The specification that ``text`` holds, which extends no other, so that no file is looked for.
+    """Parse a specification that extends no other, so that no file is looked up.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
@@ -47,18 +50,25 @@ def _lineage(text: str, file: str, path: Path | None) -> Iterator[tuple[str, str
     read: list[Path] = [] if path is None else [path]
     while True:
         yield file, text
-        data = parse(text, file).data
+        data = parse_yaml(text, file).data
         op = data.get("extends") if isinstance(data, dict) else None
         if not (isinstance(op, str) and NAME.fullmatch(op)):
             return
         folders = (*(path.parent for path in read[-1:]), directory("specs"))
         candidates = [folder / f"{op}.yaml" for folder in folders]
         # A file of the same name may extend the shipped one, but none extends itself.
-        found = next((one for one in candidates if one not in read and one.is_file()), None)
-        if found is None:
+        file_path = next(
+            (
+                candidate
+                for candidate in candidates
+                if candidate not in read and candidate.is_file()
+            ),
+            None,
+        )
+        if file_path is None:
             return
-        read.append(found)
-        file, text = str(found), read_text(found)
+        read.append(file_path)
+        file, text = str(file_path), read_text(file_path)
 
 
 @lru_cache(maxsize=KEPT)
@@ -68,16 +78,16 @@ def _assembled(files: tuple[tuple[str, str], ...]) -> OpSpec:
     for file, text in reversed(files):
         if source is not None:
             source.check()
-        source = extended(parse(text, file), source)
+        source = extended(parse_yaml(text, file), source)
     assert source is not None
-    spec = assemble(source) if structure.check(source) else None
+    spec = assemble(source) if schema_check.check(source) else None
     source.check()
     assert spec is not None
     return spec
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or so much of it as shows that it is too large.
+    """Read a file, or just enough of it to show that it is too large.
 
     Raises :class:`~conformance.errors.SpecError` for a file that cannot be read.
     """
@@ -94,75 +104,77 @@ def read_text(path: Path) -> str:
 
 class _Shipped(Mapping[str, OpSpec]):
     def __getitem__(self, op: str) -> OpSpec:
-        if op not in names():
+        if op not in shipped_operators():
             raise KeyError(op)
         return _named(op)
 
     def __contains__(self, op: object) -> bool:
-        return op in names()
+        return op in shipped_operators()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(names())
+        return iter(shipped_operators())
 
     def __len__(self) -> int:
-        return len(names())
+        return len(shipped_operators())
 
 
-def shipped() -> Mapping[str, OpSpec]:
-    """The specifications that come with the package, by operator; each is read when asked for."""
+def shipped_specs() -> Mapping[str, OpSpec]:
+    """Return the specifications of the package, by operator; each is read on first use."""
     return _Shipped()
 
 
 @cache
-def names() -> tuple[str, ...]:
-    """The operators that come with the package; each has a file of its name."""
+def shipped_operators() -> tuple[str, ...]:
+    """List the operators of the package; each has a file of its name."""
     return tuple(path.stem for path in sorted(directory("specs").glob("*.yaml")))
 
 
 @cache
 def lineage(op: str) -> tuple[str, ...]:
-    """A shipped operator and those that its file builds on, without reading more than that."""
+    """List a shipped operator and those that its file builds on."""
     text = read_text(directory("specs") / f"{op}.yaml")
     extends = re.search("^extends: (.+)$", text, re.MULTILINE)
     return (op, *(lineage(extends[1]) if extends else ()))
 
 
-def find(op: str) -> OpSpec:
-    """The specification of an operator: a shipped one by name, or a YAML file by path.
+def find_spec(op: str) -> OpSpec:
+    """Load an operator's specification: a shipped one by name, or a YAML file by path.
 
     A shipped one is read once. A file is looked at each time, and so is what it extends.
     Raises :class:`~conformance.errors.UsageError` for a name that is not known.
     """
-    return load(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
+    return load_spec(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
 
 
-def chosen(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
-    """The specifications that are asked for, by operator.
+def select_specs(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
+    """Load the requested specifications, by operator.
 
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
     :class:`~conformance.errors.UsageError` where two specify one operator.
     """
-    found: dict[str, OpSpec] = {}
-    named = (fnmatch.filter(names(), one) or [one] for one in ops)
-    for source in chain.from_iterable(named) if ops else default or names():
-        spec = find(source)
-        other = found.setdefault(spec.op, spec)
+    specs: dict[str, OpSpec] = {}
+    names_by_pattern = (
+        fnmatch.filter(shipped_operators(), pattern) or [pattern] for pattern in ops
+    )
+    for source in chain.from_iterable(names_by_pattern) if ops else default or shipped_operators():
+        spec = find_spec(source)
+        other = specs.setdefault(spec.op, spec)
         if other.file != spec.file:
             raise UsageError(
                 f"{other.file} and {spec.file} both specify {spec.op}", hint="leave one of them out"
             )
-    return found
+    return specs
 
 
 @cache
 def _named(op: str) -> OpSpec:
     # One file, not all of them: a check asks for one operator at a time.
-    known = names()
-    if op in known:
-        return load(directory("specs") / f"{op}.yaml")
-    near = {name.lower(): name for name in known}.get(op.lower())
-    hint = f"did you mean '{near}'?" if near else closest(op, known)
+    operators = shipped_operators()
+    if op in operators:
+        return load_spec(directory("specs") / f"{op}.yaml")
+    near = {name.lower(): name for name in operators}.get(op.lower())
+    hint = f"did you mean '{near}'?" if near else closest(op, operators)
     raise UsageError(
         f"there is no operator '{op}'",
-        hint=hint or f"known: {', '.join(known)}; or give a .yaml file",
+        hint=hint or f"known: {', '.join(operators)}; or give a .yaml file",
     )

@@ -21,7 +21,7 @@ Position = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Document:
-    """Where the operator's document is published."""
+    """The publication of an operator's document."""
 
     title: str
     url: str
@@ -29,7 +29,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place where the document is wrong or unclear: what it says, what holds, and why."""
+    """A mistake or gap of the document: what it says, what holds, and why."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class Erratum:
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawBounds:
     """Bounds, inclusive, within which a value is drawn for vectors; narrower than what is legal."""
 
     min: Bound = None
@@ -70,7 +70,7 @@ class Quantity:
     min: Bound = None
     max: Bound = None
     level: str = "must"
-    draw: Draw = field(default_factory=Draw)
+    draw: DrawBounds = field(default_factory=DrawBounds)
     twin: str | bool | None = None
     why: str = ""
     alias: str = ""
@@ -85,11 +85,11 @@ class Quantity:
 
     @property
     def whole(self) -> str:
-        """What conditions on the list are named by: of a half the list, else the ``key``."""
+        """Name that conditions on the list use: of a half the list's, else the ``key``."""
         return self.key if self.half is None else self.name.replace("-", "_")
 
     def of(self, attributes: Mapping[str, Any], axes: int) -> Any:
-        """The value among attributes by name: as given, or the default; None without either."""
+        """Return the value among attributes: as given, or the default; None without either."""
         value = attributes.get(self.name)
         if value is None and self.like:
             value = attributes.get(self.like)
@@ -98,38 +98,38 @@ class Quantity:
         return [self.default] * axes if self.per_axis else self.default
 
     def put(self, attributes: Mapping[str, Any], value: Any) -> dict[str, Any]:
-        """The attributes by name, with this value written into them."""
+        """Write this value into attributes by name."""
         if not self.per_axis:
             return {**attributes, self.name: self.write(value)}
         if self.half is None:
             return {**attributes, self.name: list(value)}
-        whole = attributes.get(self.name)
-        if whole is None:
-            whole = [self.default or 0] * (2 * len(value))
-        halves = [whole[: len(whole) // 2], whole[len(whole) // 2 :]]
+        entries = attributes.get(self.name)
+        if entries is None:
+            entries = [self.default or 0] * (2 * len(value))
+        halves = [entries[: len(entries) // 2], entries[len(entries) // 2 :]]
         halves[self.half] = value
         return {**attributes, self.name: [*halves[0], *halves[1]]}
 
-    def is_default(self, value: Any, rest: Mapping[str, Any]) -> bool:
-        """Whether a value is what the attribute has where only the ``rest`` is given, by name."""
+    def is_default(self, value: Any, other_attributes: Mapping[str, Any]) -> bool:
+        """Return whether a value is the attribute's default beside the ``other_attributes``."""
         if not self.per_axis:
-            return bool(self.of(rest, 0) == value)
-        default = self.of(rest, len(value))
+            return bool(self.of(other_attributes, 0) == value)
+        default = self.of(other_attributes, len(value))
         return default is not None and list(default) == list(value)
 
     def may_be_given(self, values: Mapping[str, Any]) -> bool:
-        """Whether cases give a default beside these values of the attributes, by key."""
+        """Return whether cases state a default beside these values of the attributes, by key."""
         if self.given_if is None:
             return True
         env = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         return bool(self.given_if.evaluate(env))
 
     def write(self, value: Any) -> Any:
-        """A single value as the document writes it."""
+        """Spell a single value as the document does."""
         return self.written.get(value, value) if self.written else value
 
     def read(self, value: Any) -> Any:
-        """A value that is written as in the document; one that it does not know is no value.
+        """Parse a value spelled as in the document; an unknown word is no value.
 
         Of a list of two halves it is this one's half; of an odd list the second is the longer one.
         """
@@ -138,9 +138,9 @@ class Quantity:
             return value[middle:] if self.half else value[:middle]
         if not self.written or value is None:
             return value
-        for known, code in self.written.items():
+        for word, code in self.written.items():
             if type(code) is type(value) and code == value:
-                return known
+                return word
         return repr(value)
 
 
@@ -171,7 +171,7 @@ class OperandInput:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """An output, and what of those things it ``holds`` that its family can give.
+    """An output: name, type, shape, and which of its family's values it ``holds``.
 
     ``type`` names a type variable, or the attribute that says the type.
     """
@@ -184,7 +184,7 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A condition on the whole case, for every axis; ``name`` is what a reject entry breaks."""
+    """A condition on the whole case, for every axis; a negative test breaks its ``name``."""
 
     name: str
     that: Expression
@@ -193,8 +193,8 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Variant:
-    """The reference with rules replaced, where ``where`` holds (always, if None).
+class RuleChange:
+    """The oracle's rules with some replaced, where ``where`` holds (always, if None).
 
     An interpretation is one with a ``question`` that the document leaves open; ``adopted`` is what
     the reference answers, ``answer`` what the variant does.
@@ -212,7 +212,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Observation:
-    """A question that nobody answers: what is there is reported, and never judged.
+    """An open question; answers are reported and never judged.
 
     Output elements where ``where`` holds show it, of those that are open or expected to be zero.
     ``expected`` says in words what the vector's expected value would mean there, if anything.
@@ -225,29 +225,30 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Edge:
-    """A named predicate over cases. Each of ``aims`` narrows what is drawn so that it is met.
+class CoverageTarget:
+    """A named predicate over cases, with constraints ``aims`` to draw cases that meet it.
 
     A coverage target, or a profile: a restriction that real backends have.
 
-    ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
-    shows the edge, each with the reason why they are right there. A profile that most backends have
-    is ``usual`` for some cases: of these, those outside it are worth less, and few. ``common`` says
-    why cases with the edge are common in real models; empty where nobody says that they are.
+    ``vacuous`` names trivial implementations (:mod:`conformance.audit.trivial_implementations`)
+    that may pass a vector which shows the edge, each with the reason why. A profile that most
+    backends have is ``usual`` for some cases: of these, those outside it are worth less, and few.
+    ``common`` says why cases with the edge are common in real models; empty where nobody says that
+    they are.
     """
 
     name: str
     when: Expression
     why: str
-    aims: tuple[Mapping[str, Draw], ...] = ()
+    aims: tuple[Mapping[str, DrawBounds], ...] = ()
     vacuous: Mapping[str, str] = field(default_factory=dict)
     usual: Expression | None = None
     common: str = ""
 
 
 @dataclass(frozen=True)
-class Reject:
-    """How a valid case is made invalid, breaking exactly the condition ``breaks``.
+class NegativeTest:
+    """A change that makes a valid case invalid, breaking exactly the condition ``breaks``.
 
     ``set`` gives a quantity another value (an expression, or text for an enum) on one axis;
     ``length`` gives a per-axis quantity another number of entries; ``rank`` the data another
@@ -263,7 +264,7 @@ class Reject:
     length: Mapping[str, Expression] = field(default_factory=dict)
     rank: int | None = None
     ranks: tuple[int, ...] = ()
-    aim: Mapping[str, Draw] = field(default_factory=dict)
+    aim: Mapping[str, DrawBounds] = field(default_factory=dict)
     within: Expression | None = None
 
 
@@ -283,11 +284,11 @@ class OpSpec:
     definitions: Mapping[str, Expression]
     require: tuple[Requirement, ...]
     outputs: tuple[OutputSpec, ...]
-    interpretations: tuple[Variant, ...]
+    interpretations: tuple[RuleChange, ...]
     observe: tuple[Observation, ...]
-    edges: tuple[Edge, ...]
-    profiles: tuple[Edge, ...]
-    reject: tuple[Reject, ...]
+    edges: tuple[CoverageTarget, ...]
+    profiles: tuple[CoverageTarget, ...]
+    reject: tuple[NegativeTest, ...]
     errata: tuple[Erratum, ...]
     file: str = ""
     positions: Mapping[tuple[str | int, ...], Position] = field(
@@ -319,10 +320,10 @@ class OpSpec:
     @cached_property
     def _packed(self) -> bytes:
         """What is sent to other processes, with every task of theirs."""
-        return pickle.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+        return pickle.dumps({field.name: getattr(self, field.name) for field in fields(self)})
 
     def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
-        """All names that expressions speak of, directly or through definitions."""
+        """Collect all names that expressions use, directly or through definitions."""
         names = (name for expression in expressions for name in expression.names)
         return reach(names, self._speaks_of)
 
@@ -337,7 +338,7 @@ class OpSpec:
 
     @cached_property
     def layout(self) -> Layout:
-        """The dimensions of its tensors."""
+        """Dimensions of its tensors."""
         return self.kin.layout
 
     @property
@@ -347,30 +348,30 @@ class OpSpec:
 
     @property
     def selected(self) -> frozenset[str]:
-        """What the family's selector can be, which decides which rules matter."""
+        """Possible values of the family's selector, which decides which rules matter."""
         selector = self.definitions.get(self.kin.selector)
         return (selector.kind.values if selector else None) or frozenset()
 
     def rank_of(self, case: Case) -> int:
-        """The rank of the data of a case, as parts and ranks of the operator count it."""
+        """Return the rank of a case's data, as partitions count it."""
         return len(case.shapes[self.data.name])
 
     def axes_of(self, case: Case) -> int:
-        """How many axes a case has."""
+        """Return a case's number of axes."""
         return self.layout.axes(self.rank_of(case))
 
     def fills(self, pattern: str, dtype: str) -> bool:
-        """Whether data of an element type can be filled so."""
+        """Return whether a pattern can fill data of an element type."""
         return self.kin.fills(pattern, dtype)
 
     @property
-    def aims(self) -> tuple[Mapping[str, Draw], ...]:
-        """The aims of all edges."""
-        return tuple(aim for edge in self.edges for aim in edge.aims)
+    def aims(self) -> tuple[Mapping[str, DrawBounds], ...]:
+        """Generation constraints of all targets."""
+        return tuple(aim for target in self.edges for aim in target.aims)
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """How data may be filled: as drawn cases are at large, or as an aim asks."""
+        """Patterns that fill data: those of drawn cases, and those that constraints request."""
         aimed = (map(str, aim["pattern"].values) for aim in self.aims if "pattern" in aim)
         return tuple(dict.fromkeys(chain(self.data.patterns, *aimed)))
 
@@ -380,11 +381,11 @@ class OpSpec:
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Every quantity by its key: attributes, then dimensions, then operands (drawing order)."""
-        found = {q.key: q for q in self.attributes}
-        found.update({q.key: q for q in self.dims.values()})
-        found.update({o.quantity.key: o.quantity for o in self.operands})
-        return found
+        """Every quantity by its key: attributes, dimensions, operands (drawing order)."""
+        quantities = {q.key: q for q in self.attributes}
+        quantities.update({q.key: q for q in self.dims.values()})
+        quantities.update({o.quantity.key: o.quantity for o in self.operands})
+        return quantities
 
 
 @lru_cache(maxsize=64)

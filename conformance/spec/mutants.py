@@ -13,105 +13,109 @@ from itertools import groupby
 from typing import Any
 
 from conformance.errors import ExpressionError, UsageError, closest
-from conformance.spec import structure
-from conformance.spec.catalogue import Fault, Stated, stated
+from conformance.spec import schema_check
+from conformance.spec.catalogue import Mutant, StatedEquivalence, stated
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT, parse
-from conformance.spec.source import Path, Source
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import make_rule_change
+from conformance.spec.yaml_reader import KEPT, parse_yaml
+from conformance.spec.yaml_source import Path, Source
 
 FORMAT = 1
 
 
-def to_data(spec: OpSpec, faults: Sequence[Fault]) -> dict[str, Any]:
-    """The mutants of an operator as plain data, in their order; :func:`load_text` reads them."""
+def mutants_to_data(spec: OpSpec, mutants: Sequence[Mutant]) -> dict[str, Any]:
+    """Return the mutants of an operator as plain data, as :func:`load_mutants_text` reads it."""
     kinds = {}
-    for kind, group in groupby(faults, key=lambda fault: fault.kind):
+    for kind, group in groupby(mutants, key=lambda mutant: mutant.kind):
         alike = list(group)
         kinds[kind] = {
-            "look": alike[0].look,
-            "faults": {fault.id: dict(_entry(fault)) for fault in alike},
+            "look": alike[0].where_to_look,
+            "faults": {mutant.id: dict(_entry(mutant)) for mutant in alike},
         }
     return {"format": FORMAT, "op": spec.op, "kinds": kinds}
 
 
-def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
-    yield "says", fault.says
-    yield "replace", {name: rule.text for name, rule in fault.variant.replace.items()}
-    if fault.variant.where is not None:
-        yield "where", fault.variant.where.text
-    if fault.cause:
-        yield "cause", fault.cause
-    if fault.fixed:
-        yield "fixed", dict(fault.fixed)
-    if fault.threads:
-        yield "threads", list(fault.threads)
-    if fault.reading:
-        yield "reading", fault.reading
-    if fault.equivalent:
-        yield "equivalent", fault.equivalent
-    if fault.stated:
-        yield "stated", [_plain(one) for one in fault.stated]
+def _entry(mutant: Mutant) -> Iterator[tuple[str, Any]]:
+    yield "says", mutant.description
+    yield "replace", {name: rule.text for name, rule in mutant.change.replace.items()}
+    if mutant.change.where is not None:
+        yield "where", mutant.change.where.text
+    if mutant.cause:
+        yield "cause", mutant.cause
+    if mutant.fixed:
+        yield "fixed", dict(mutant.fixed)
+    if mutant.threads:
+        yield "threads", list(mutant.threads)
+    if mutant.excused_by:
+        yield "reading", mutant.excused_by
+    if mutant.equivalent:
+        yield "equivalent", mutant.equivalent
+    if mutant.stated_equivalences:
+        yield "stated", [_plain(statement) for statement in mutant.stated_equivalences]
 
 
-def _plain(stated: Stated) -> dict[str, Any]:
+def _plain(stated: StatedEquivalence) -> dict[str, Any]:
     limits = ((key, list(getattr(stated, key))) for key in ("types", "ranks", "profiles"))
-    said = {"level": stated.level} if stated.level != "should" else {}
-    return said | {key: given for key, given in limits if given} | {"why": stated.why}
+    level = {"level": stated.level} if stated.level != "should" else {}
+    return level | {key: values for key, values in limits if values} | {"why": stated.why}
 
 
 @lru_cache(maxsize=KEPT)
-def load_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Fault, ...]:
-    """The mutants of ``spec`` that ``text`` holds; ``file`` names it in messages.
+def load_mutants_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Mutant, ...]:
+    """Parse the mutants of ``spec``; ``file`` names the text in messages.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
-    source = parse(text, file, holds="the mutants of an operator")
-    found = tuple(_faults(source, spec)) if structure.check(source, structure.MUTANTS) else ()
+    source = parse_yaml(text, file, holds="the mutants of an operator")
+    mutants = (
+        tuple(_faults(source, spec)) if schema_check.check(source, schema_check.MUTANTS) else ()
+    )
     source.check()
-    return found
+    return mutants
 
 
-def _faults(source: Source, spec: OpSpec) -> Iterator[Fault]:
+def _faults(source: Source, spec: OpSpec) -> Iterator[Mutant]:
     if source.data["op"] != spec.op:
         message = f"these are mutants of {source.data['op']}"
         source.problem(("op",), message, expected=spec.op)
         return
-    seen: set[str] = set()
-    for kind, of in source.data["kinds"].items():
-        for name, raw in of["faults"].items():
+    names: set[str] = set()
+    for kind, entries in source.data["kinds"].items():
+        for name, raw in entries["faults"].items():
             path: Path = ("kinds", kind, "faults", name)
-            if name in seen:
+            if name in names:
                 source.problem(path, f"two mutants are called '{name}'", key=True)
-            seen.add(name)
-            yield from _fault(source, path, spec, kind, of["look"], raw)
+            names.add(name)
+            yield from _fault(source, path, spec, kind, entries["look"], raw)
 
 
 def _fault(
     source: Source, path: Path, spec: OpSpec, kind: str, look: str, raw: Mapping[str, Any]
-) -> Iterator[Fault]:
+) -> Iterator[Mutant]:
     name = str(path[-1])
-    known = [one.name for one in spec.interpretations]
-    reading = raw.get("reading", "")
-    if reading and reading not in known:
-        message = f"{spec.op} has no interpretation '{reading}'"
-        source.problem((*path, "reading"), message, hint=closest(reading, known))
+    names = [interpretation.name for interpretation in spec.interpretations]
+    interpretation = raw.get("reading", "")
+    if interpretation and interpretation not in names:
+        message = f"{spec.op} has no interpretation '{interpretation}'"
+        source.problem((*path, "reading"), message, hint=closest(interpretation, names))
     try:
-        made = variant(spec, name, raw["replace"], where=raw.get("where"), why=raw["says"])
+        change = make_rule_change(
+            spec, name, raw["replace"], where=raw.get("where"), why=raw["says"]
+        )
     except (ExpressionError, UsageError) as error:
         source.problem(path, f"{name}: {error.message}", hint=error.hint or "", key=True)
         return
-    yield Fault(
+    yield Mutant(
         id=name,
         kind=kind,
         op=spec.op,
-        variant=made,
-        says=raw["says"],
-        look=look,
+        change=change,
+        description=raw["says"],
+        where_to_look=look,
         threads=tuple(raw.get("threads", ())),
-        reading=reading,
+        excused_by=interpretation,
         equivalent=raw.get("equivalent", ""),
-        stated=tuple(stated(raw.get("stated", ()), ())),
+        stated_equivalences=tuple(stated(raw.get("stated", ()), ())),
         cause=raw.get("cause", ""),
         fixed=raw.get("fixed", {}),
     )

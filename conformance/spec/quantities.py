@@ -12,9 +12,9 @@ from conformance.spec.expressions import Expression
 from conformance.spec.family import Family
 from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind
-from conformance.spec.model import Bound, Draw, Quantity
+from conformance.spec.model import Bound, DrawBounds, Quantity
 from conformance.spec.scope import compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 RESERVED = ("original", "true", "false", *FUNCTIONS)
 GIVEN = ("rank", "axes", "axis")
@@ -109,7 +109,9 @@ class Quantities:
 
     def _like(self, path: Path, quantity: Quantity) -> None:
         """Where an attribute is as another if it is not given, that one is given before it."""
-        before = [one.name for one in self.found.values() if one.per_axis == quantity.per_axis]
+        before = [
+            other.name for other in self.found.values() if other.per_axis == quantity.per_axis
+        ]
         if quantity.like not in before or quantity.half is not None:
             self.source.problem(
                 (*path, "default"),
@@ -137,12 +139,12 @@ class Quantities:
 
     def _check_halves(self) -> None:
         """A list of the document has two halves, one after the other, and no other meaning."""
-        listed = [(one.name, one.half, key) for key, one in self.found.items()]
+        listed = [(entry.name, entry.half, key) for key, entry in self.found.items()]
         for name, half, key in listed:
             if half is None:
                 continue
-            of_list = [(one, own) for other, one, own in listed if other == name]
-            if [one for one, _ in of_list] != [0, 1]:
+            of_list = [(half, key) for other, half, key in listed if other == name]
+            if [half for half, _ in of_list] != [0, 1]:
                 self.source.problem(
                     (*self.paths[key], "written_as"),
                     f"'{name}' is no list of two halves",
@@ -154,7 +156,7 @@ class Quantities:
                 self.source.problem((*self.paths[key], "written_as"), message, key=True)
 
     def check_names(self, family: Family) -> None:
-        """Every name means one thing, and none is a word of the language."""
+        """Check that every name means one thing, and none is a word of the language."""
         self._check_halves()
         taken = dict.fromkeys(RESERVED, "a word of the language")
         taken |= dict.fromkeys(family.names, "a name of the family")
@@ -162,10 +164,10 @@ class Quantities:
         members = set(family.names["pattern"].kind.values or ())
         members |= {value for quantity in self.found.values() for value in quantity.values}
         members |= {dtype for dtypes in self.types.values() for dtype in dtypes}
-        named: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]
-        named += [(key, self.paths[key], "a quantity") for key in self.found]
-        named += [(n, ("let", n), "a definition") for n in self.source.data.get("let", {})]
-        for name, path, what in named:
+        names: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]
+        names += [(key, self.paths[key], "a quantity") for key in self.found]
+        names += [(n, ("let", n), "a definition") for n in self.source.data.get("let", {})]
+        for name, path, noun in names:
             where = (*path, "name") if path[0] == "inputs" else path
             if name in taken or iskeyword(name):
                 meaning = taken.get(name, "a word of the language")
@@ -173,7 +175,7 @@ class Quantities:
             elif name in members:
                 message = f"'{name}' is also a value of an enum"
                 self.source.problem(where, message, hint="expressions could mean either", key=True)
-            taken[name] = what
+            taken[name] = noun
 
     def bound(self, scope: Mapping[str, Kind]) -> None:
         """Read the bounds of every quantity; each sees what is drawn before it."""
@@ -192,38 +194,38 @@ class Quantities:
     def _given_if(self, path: Path, raw: Mapping[str, Any]) -> Expression | None:
         if "given_if" not in raw:
             return None
-        own = {key for key, at in self.paths.items() if at[0] == "attributes"}
-        scope = {name: kind for name, kind in self.scope.items() if name in own}
+        attribute_keys = {key for key, at in self.paths.items() if at[0] == "attributes"}
+        scope = {name: kind for name, kind in self.scope.items() if name in attribute_keys}
         return compile_at(self.source, path, raw["given_if"], scope, Kind("bool"))
 
     def _raw(self, path: Path) -> Mapping[str, Any]:
-        found: Any = self.source.data
+        data: Any = self.source.data
         for key in path:
-            found = found[key]
-        assert isinstance(found, dict)
-        return found
+            data = data[key]
+        assert isinstance(data, dict)
+        return data
 
-    def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Draw]:
-        """What an edge or a must-reject case narrows, by key."""
+    def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, DrawBounds]:
+        """Read the bounds that a target or a negative test narrows, by key."""
         patterns = self.scope["pattern"].values or frozenset()
         aimed = {"pattern": Quantity("pattern", "enum", values=tuple(sorted(patterns)))}
         aimed |= {n: Quantity(n, "enum", values=dtypes) for n, dtypes in self.types.items()}
         aimed |= self.found
-        found = {}
+        bounds = {}
         for name, value in raw.items():
             key = name.replace("-", "_")
             if key in aimed:
-                found[key] = self._draw((*path, name), value, aimed[key])
+                bounds[key] = self._draw((*path, name), value, aimed[key])
             elif key not in self.source.broken:
                 self.source.unknown((*path, name), f"'{name}' is not drawn", key, aimed, key=True)
-        return found
+        return bounds
 
-    def _draw(self, path: Path, raw: Any, quantity: Quantity) -> Draw:
+    def _draw(self, path: Path, raw: Any, quantity: Quantity) -> DrawBounds:
         """One value, a list of values, ``{values: [...]}`` or ``{min, max}``."""
         values: Any = raw.get("values", ()) if isinstance(raw, dict) else raw
         if quantity.type == "int" and not isinstance(values, list | tuple):
             bound = self._number(path, raw, quantity)
-            return Draw(bound, bound)
+            return DrawBounds(bound, bound)
         if quantity.type != "int" and isinstance(raw, dict) and raw.keys() & {"min", "max"}:
             self.source.problem(path, f"'{quantity.name}' has no order", expected=_values(quantity))
         where = (*path, "values") if isinstance(raw, dict) else path
@@ -234,7 +236,7 @@ class Quantities:
             self._member(where, quantity, values)
             values = (values,)
         bounds = raw if isinstance(raw, dict) and quantity.type == "int" else {}
-        return Draw(
+        return DrawBounds(
             self._bound((*path, "min"), bounds, quantity),
             self._bound((*path, "max"), bounds, quantity),
             tuple(values),
@@ -282,20 +284,22 @@ def _whole(name: str, raw: Mapping[str, Any]) -> Quantity:
     )
 
 
-def conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
-    """The conditions on single quantities by name, each with its quantity.
+def quantity_conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
+    """Return the conditions on single quantities by name, each with its quantity.
 
     ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per
     axis, ``NAME.values`` for an enum. The length is that of a list as the document has it.
     """
-    found = {}
+    conditions = {}
     for quantity in quantities:
         parts = {
             "min": quantity.min is not None,
             "max": quantity.max is not None,
             "values": quantity.type == "enum",
         }
-        found.update({f"{quantity.key}.{part}": quantity for part, has in parts.items() if has})
+        conditions.update(
+            {f"{quantity.key}.{part}": quantity for part, has in parts.items() if has}
+        )
         if quantity.per_axis:
-            found[f"{quantity.whole}.length"] = quantity
-    return found
+            conditions[f"{quantity.whole}.length"] = quantity
+    return conditions

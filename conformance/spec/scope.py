@@ -12,11 +12,11 @@ from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 
 def kind_of(quantity: Quantity) -> Kind:
-    """The kind of a quantity's value."""
+    """Return the kind of a quantity's value."""
     values = frozenset(quantity.values) if quantity.type == "enum" else None
     return Kind(quantity.type, per_axis=quantity.per_axis, values=values)
 
@@ -24,12 +24,12 @@ def kind_of(quantity: Quantity) -> Kind:
 def base_scope(
     family: Family, types: Mapping[str, Iterable[str]], quantities: Mapping[str, Quantity]
 ) -> dict[str, Kind]:
-    """All names but definitions: the family's, types, attributes, dimensions, operands.
+    """Collect all names but definitions: the family's, types, attributes, dimensions, operands.
 
     A rule has the kind that the family declares, whatever this file makes of it, since a variant
     may replace it.
     """
-    scope = {name: known.kind for name, known in family.names.items()}
+    scope = {name: definition.kind for name, definition in family.names.items()}
     scope.update({name: Kind("enum", values=frozenset(dtypes)) for name, dtypes in types.items()})
     scope.update({key: kind_of(quantity) for key, quantity in quantities.items()})
     scope.update({name: rule.kind for name, rule in family.rules.items()})
@@ -37,7 +37,7 @@ def base_scope(
 
 
 def scope_of(spec: OpSpec) -> dict[str, Kind]:
-    """All names that an expression about ``spec`` may speak of, definitions included."""
+    """Collect all names that an expression about ``spec`` may use, definitions included."""
     return dict(_scope_of(spec))
 
 
@@ -49,7 +49,7 @@ def _scope_of(spec: OpSpec) -> Mapping[str, Kind]:
 
 
 def case_scope(scope: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The names that do not depend on windows."""
+    """Collect the names that do not depend on windows."""
     return {name: kind for name, kind in scope.items() if kind.domain is Domain.CASE}
 
 
@@ -62,7 +62,7 @@ def compile_at(
     *,
     repeat: bool = False,
 ) -> Expression | None:
-    """The expression written at ``path``; notes a problem and gives None where it is not sound.
+    """Compile the expression at ``path``; note a problem and return None if it is invalid.
 
     What speaks of something broken is not judged, and None as well. For ``want`` and ``repeat``
     see :func:`~conformance.spec.expressions.compile_expression`.
@@ -88,7 +88,7 @@ MAX_CHAIN = 50
 
 
 class Definition(NamedTuple):
-    """The text of a definition and where it stands; for a rule also what kind it must be."""
+    """The text and position of a definition; for a rule also the kind required."""
 
     path: Path
     raw: Any
@@ -96,7 +96,7 @@ class Definition(NamedTuple):
 
 
 class Definitions:
-    """The definitions of a file, each compiled after those that it speaks of.
+    """The definitions of a file, each compiled after those that it uses.
 
     ``compiled`` holds those that are sound, ``scope`` the kinds of all names. What is not sound
     is noted once, where it is.
@@ -130,24 +130,26 @@ class Definitions:
             return
         self._active.append(name)
         for other in sorted(_words(str(raw)) & self.texts.keys()):
-            wanted = self.texts[other].want
+            expected_kind = self.texts[other].want
             # The name of a rule that is an enum may also be a member of another: 'ties'.
-            if wanted is None or wanted.type != "enum":
+            if expected_kind is None or expected_kind.type != "enum":
                 self._define(other)
         self._active.pop()
-        found = compile_at(self.source, path, raw, self.scope, want, repeat=True)
-        if found is None:
+        expression = compile_at(self.source, path, raw, self.scope, want, repeat=True)
+        if expression is None:
             self.source.broken.add(name)
         elif name not in self.source.broken:
-            self.compiled[name] = found
-            self.scope.setdefault(name, found.kind)
+            self.compiled[name] = expression
+            self.scope.setdefault(name, expression.kind)
 
     def reach(
         self, expression: Expression, replaced: Mapping[str, Expression] | None = None
     ) -> frozenset[str]:
-        """All names that an expression depends on, directly or not.
+        """Collect all names that an expression depends on, directly or not.
 
         ``replaced`` are definitions that stand in place of the file's own.
         """
         definitions = {**self.compiled, **(replaced or {})}
-        return reach(expression.names, {name: one.names for name, one in definitions.items()})
+        return reach(
+            expression.names, {name: definition.names for name, definition in definitions.items()}
+        )

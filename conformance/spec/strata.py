@@ -18,19 +18,19 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.errors import ExpressionError, closest
-from conformance.spec import structure
-from conformance.spec.choices import choices, filled
+from conformance.spec import schema_check
+from conformance.spec.each_entries import each_choices, fill_template
 from conformance.spec.expressions import compile_expression
 from conformance.spec.family_index import family_of, is_family
 from conformance.spec.family_index import names as families
 from conformance.spec.folding import FALSE
 from conformance.spec.kinds import Kind
-from conformance.spec.loader import read_text, shipped
-from conformance.spec.model import Draw, Edge, OpSpec
-from conformance.spec.reader import KEPT, parse
+from conformance.spec.loader import read_text, shipped_specs
+from conformance.spec.model import CoverageTarget, DrawBounds, OpSpec
 from conformance.spec.scope import scope_of
-from conformance.spec.source import Path, Source
 from conformance.spec.vocabulary import vocabulary
+from conformance.spec.yaml_reader import KEPT, parse_yaml
+from conformance.spec.yaml_source import Path, Source
 
 INSIDE = "in_some_stratum"
 """The name of the definition that holds in every stratum, and nowhere else; with a number, of that
@@ -39,7 +39,7 @@ of one of them."""
 STRATUM, REMAINDER, PROFILE = "stratum", "remainder", "profile"
 
 
-Aim = Mapping[str, Draw]
+Aim = Mapping[str, DrawBounds]
 
 
 @dataclass(frozen=True)
@@ -52,78 +52,81 @@ class Strata:
     of them among its edges. ``meaning`` is a digest of what they are, empty where there are none.
     """
 
-    strata: tuple[Edge, ...]
-    remainders: tuple[Edge, ...]
+    strata: tuple[CoverageTarget, ...]
+    remainders: tuple[CoverageTarget, ...]
     whole: OpSpec = field(repr=False)
     meaning: str = ""
-    profiles: tuple[Edge, ...] = ()
+    profiles: tuple[CoverageTarget, ...] = ()
 
     @property
-    def all(self) -> tuple[Edge, ...]:
-        """Strata, remainders and profiles."""
+    def all(self) -> tuple[CoverageTarget, ...]:
+        """All strata, remainders and profiles."""
         return (*self.strata, *self.remainders, *self.profiles)
 
     @property
     def all_aims(self) -> tuple[Aim, ...]:
-        """What to draw for each stratum, and for each remainder."""
-        return tuple(aim for edge in (*self.strata, *self.remainders) for aim in edge.aims)
+        """Generation constraints for each stratum and each remainder."""
+        return tuple(aim for target in (*self.strata, *self.remainders) for aim in target.aims)
 
     def aims(self, turn: int) -> list[Aim]:
-        """What to draw so that each stratum meets one of the remainders; another turn gives
-        others."""
-        left = [aim for edge in self.remainders for aim in edge.aims] or [{}]
-        inside = [aim for edge in self.strata for aim in edge.aims]
-        return [{**left[(turn + n) % len(left)], **aim} for n, aim in enumerate(inside)]
+        """Return constraints that meet each stratum with a remainder; another turn gives others."""
+        constraints = [aim for target in self.remainders for aim in target.aims] or [{}]
+        inside = [aim for target in self.strata for aim in target.aims]
+        return [
+            {**constraints[(turn + n) % len(constraints)], **aim} for n, aim in enumerate(inside)
+        ]
 
 
-def load_text(text: str, file: str = "<text>") -> None:
+def load_strata_text(text: str, file: str = "<text>") -> None:
     """Check a file of strata against the shipped operators of its family.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    source = parse(text, file)
-    if structure.check(source, structure.STRATA):
+    source = parse_yaml(text, file)
+    if schema_check.check(source, schema_check.STRATA):
         family = source.data["family"]
         if not is_family(family):
             source.unknown(("family",), f"there is no family '{family}'", family, families())
         else:
-            _check_used(source, [one for one in shipped().values() if one.family == family])
+            _check_used(
+                source, [spec for spec in shipped_specs().values() if spec.family == family]
+            )
     source.check()
 
 
-def load(path: FilePath) -> None:
-    """:func:`load_text` of a file."""
-    load_text(read_text(path), str(path))
+def load_strata(path: FilePath) -> None:
+    """Check a file as :func:`load_strata_text` does."""
+    load_strata_text(read_text(path), str(path))
 
 
 def is_stratum(name: str) -> bool:
-    """Whether something is called as strata, remainders and profiles are, and edges are not."""
+    """Return whether a name is that of a stratum, remainder or profile."""
     return name.startswith((f"{STRATUM} ", f"{REMAINDER} ", f"{PROFILE} "))
 
 
 @lru_cache(maxsize=KEPT)
 def strata_of(spec: OpSpec) -> Strata:
-    """The strata of an operator, shipped or not; none of a family without a file of them."""
+    """Return the strata of an operator, shipped or not; none without a file."""
     source = _of_family(spec.family)
     none = Strata((), (), spec)
     if source is None:
         return none
-    inside = tuple(edge for _, edge in _edges(source, spec, "strata", _telling(source, spec)))
+    inside = tuple(target for _, target in _edges(source, spec, "strata", _telling(source, spec)))
     if not inside:
         return none
-    made = {f"{INSIDE}_{number}": edge.when for number, edge in enumerate(inside)}
-    named = {**scope_of(spec), **{name: when.kind for name, when in made.items()}}
-    made[INSIDE] = compile_expression(" or ".join(made), named, want=Kind("bool"))
-    marked = replace(spec, definitions={**spec.definitions, **made})
-    left = tuple(edge for _, edge in _edges(source, marked, "remainders", INSIDE))
+    predicates = {f"{INSIDE}_{number}": target.when for number, target in enumerate(inside)}
+    scope = {**scope_of(spec), **{name: when.kind for name, when in predicates.items()}}
+    predicates[INSIDE] = compile_expression(" or ".join(predicates), scope, want=Kind("bool"))
+    marked = replace(spec, definitions={**spec.definitions, **predicates})
+    remainders = tuple(target for _, target in _edges(source, marked, "remainders", INSIDE))
     within = tuple(_profiles(spec))
-    said = [[edge.name, edge.when.text] for edge in (*inside, *left, *within)]
+    texts = [[target.name, target.when.text] for target in (*inside, *remainders, *within)]
     return Strata(
         strata=inside,
-        remainders=left,
-        whole=replace(marked, edges=(*spec.edges, *inside, *left, *within)),
+        remainders=remainders,
+        whole=replace(marked, edges=(*spec.edges, *inside, *remainders, *within)),
         profiles=within,
-        meaning=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+        meaning=hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
     )
 
 
@@ -133,48 +136,54 @@ def _of_family(family: str) -> Source | None:
     path = family_of(family).strata
     if not path.is_file():
         return None
-    source = parse(read_text(path), str(path))
-    structure.check(source, structure.STRATA)
+    source = parse_yaml(read_text(path), str(path))
+    schema_check.check(source, schema_check.STRATA)
     source.check()
     return source
 
 
 def _edges(
     source: Source, spec: OpSpec, section: str, before: str = "true"
-) -> Iterator[tuple[str, Edge]]:
+) -> Iterator[tuple[str, CoverageTarget]]:
     """The entries of a section that an operator can have, each with the key of its entry."""
     kind = STRATUM if section == "strata" else REMAINDER
     for key, raw in source.data[section].items():
-        for keys, values in choices(raw.get("each", {})):
+        for keys, values in each_choices(raw.get("each", {})):
             try:
-                edge = _edge(source, spec, raw, values, before)
+                target = _edge(source, spec, raw, values, before)
             except ExpressionError:
                 continue
-            if edge is not None:
-                name = f"{kind} {filled(key, keys)}"
-                yield key, replace(edge, name=name, why=filled(raw["why"], keys))
+            if target is not None:
+                name = f"{kind} {fill_template(key, keys)}"
+                yield key, replace(target, name=name, why=fill_template(raw["why"], keys))
 
 
 def _edge(
     source: Source, spec: OpSpec, raw: Mapping[str, Any], values: Mapping[str, str], before: str
-) -> Edge | None:
+) -> CoverageTarget | None:
     """An entry of an operator; None where its windows are of another kind, or nothing can meet it.
 
     Raises ExpressionError where the operator lacks what the entry speaks of.
     """
-    words = vocabulary(spec)
-    if words.given.kind not in raw.get("windows", [words.given.kind]):
+    vocabulary_of_spec = vocabulary(spec)
+    if vocabulary_of_spec.given.kind not in raw.get("windows", [vocabulary_of_spec.given.kind]):
         return None
-    said = words.spoken(_in_own_words(spec, f"{before} and ({filled(raw['when'], values)})"))
-    if said == FALSE:
+    text = vocabulary_of_spec.spoken(
+        _in_own_words(spec, f"{before} and ({fill_template(raw['when'], values)})")
+    )
+    if text == FALSE:
         return None
-    when = compile_expression(said, scope_of(spec), want=Kind("bool"))
+    when = compile_expression(text, scope_of(spec), want=Kind("bool"))
     aim = {
-        words.words.get(word, word): Draw(values=tuple(_value(one, values) for one in drawn))
+        vocabulary_of_spec.words.get(word, word): DrawBounds(
+            values=tuple(_value(value, values) for value in drawn)
+        )
         for word, drawn in raw.get("aim", {}).items()
     }
-    known = {name: draw for name, draw in aim.items() if name in spec.quantities}
-    return Edge("", when, "", ({**known, "pattern": Draw(values=_patterns(source, spec))},))
+    bounds = {name: draw for name, draw in aim.items() if name in spec.quantities}
+    return CoverageTarget(
+        "", when, "", ({**bounds, "pattern": DrawBounds(values=_patterns(source, spec))},)
+    )
 
 
 def _in_own_words(spec: OpSpec, text: str) -> str:
@@ -184,10 +193,10 @@ def _in_own_words(spec: OpSpec, text: str) -> str:
     return text
 
 
-def _profiles(spec: OpSpec) -> Iterator[Edge]:
+def _profiles(spec: OpSpec) -> Iterator[CoverageTarget]:
     """The profiles of an operator, as far as a case has several windows."""
-    words = vocabulary(spec)
-    several = words.spoken(_in_own_words(spec, words.given.several))
+    vocabulary_of_spec = vocabulary(spec)
+    several = vocabulary_of_spec.spoken(_in_own_words(spec, vocabulary_of_spec.given.several))
     for profile in spec.profiles:
         text = f"({profile.when.text}) and {several}"
         when = compile_expression(text, scope_of(spec), want=Kind("bool"))
@@ -196,17 +205,21 @@ def _profiles(spec: OpSpec) -> Iterator[Edge]:
 
 def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
     """What is drawn: a whole number, or a word."""
-    text = filled(str(raw), values)
+    text = fill_template(str(raw), values)
     return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _patterns(source: Source, spec: OpSpec) -> tuple[str, ...]:
     """The patterns of data that tell each position apart, whatever becomes of a window; the first
     that an operator has where it has none of them."""
-    found = list(spec.patterns)
+    patterns = list(spec.patterns)
     for selected in sorted(spec.selected):
-        found = [one for one in found if one in source.data["data"].get(selected, found)]
-    return tuple(found or spec.patterns[:1])
+        patterns = [
+            pattern
+            for pattern in patterns
+            if pattern in source.data["data"].get(selected, patterns)
+        ]
+    return tuple(patterns or spec.patterns[:1])
 
 
 def _telling(source: Source, spec: OpSpec) -> str:
@@ -235,7 +248,7 @@ def _check_used(source: Source, specs: list[OpSpec]) -> None:
 def _refusal(source: Source, specs: list[OpSpec], raw: Mapping[str, Any]) -> tuple[str, str | None]:
     """Why no operator can have an entry."""
     for spec in specs:
-        for _, values in choices(raw.get("each", {})):
+        for _, values in each_choices(raw.get("each", {})):
             try:
                 _edge(source, spec, raw, values, "true")
             except ExpressionError as error:

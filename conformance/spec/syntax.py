@@ -51,8 +51,8 @@ _REFUSED = {
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> ast.expr:
-    """The syntax tree of an expression; the column of a node is its offset in ``text``.
+def parse_expression(text: str) -> ast.expr:
+    """Parse an expression; the column of a node is its offset in ``text``.
 
     The same text, as bounds and operators of one kind repeat it, gives the same tree again.
 
@@ -130,9 +130,9 @@ def _too_deep(offset: int) -> ExpressionError:
 
 
 def refuse(node: ast.AST, offset: int | None = None) -> ExpressionError:
-    """The error for syntax that the language does not have."""
+    """Make the error for syntax that the language does not have."""
     message, hint = _REFUSED.get(
         type(node).__name__, (f"{type(node).__name__} is not allowed here", None)
     )
-    place = getattr(node, "col_offset", 0) if offset is None else offset
-    return ExpressionError(message, offset=place, hint=hint)
+    column = getattr(node, "col_offset", 0) if offset is None else offset
+    return ExpressionError(message, offset=column, hint=hint)

@@ -29,7 +29,7 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One operation on ``args``, and the static kind of its value.
+    """An operation on ``args``, and the static kind of its value.
 
     ``op`` is an operator or a function of the language as it is written, with these exceptions:
     ``constant`` and ``name`` have a ``value`` and no arguments, ``negative`` is the unary minus,
@@ -57,14 +57,14 @@ class Node:
         object.__setattr__(self, "names", names)
 
     def walk(self) -> Iterator[Node]:
-        """The node, and all below it."""
+        """Yield the node, and all below it."""
         yield self
         for arg in self.args:
             yield from arg.walk()
 
     @property
     def decides(self) -> bool:
-        """Whether the first argument alone decides which others are evaluated."""
+        """True if the first argument alone decides which others are evaluated."""
         if self.op not in ("and", "or", "where"):
             return False
         first = self.args[0].kind
@@ -80,10 +80,10 @@ _BOOL, _INT = Kind("bool"), Kind("int")
 
 
 def constant(value: int | bool, offset: int = 0) -> Node:
-    """A number or a truth value."""
+    """Make a node of a number or a truth value."""
     return Node("constant", (), _BOOL if isinstance(value, bool) else _INT, offset, value)
 
 
 def member(word: str, offset: int = 0) -> Node:
-    """A member of an enum."""
+    """Make a node of an enum's member."""
     return Node("constant", (), Kind("enum", values=frozenset({word})), offset, word)

@@ -12,10 +12,10 @@ from conformance.errors import EvaluationError
 from conformance.model import Case
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import BatchValue, Bools, code
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
+from conformance.spec.case_table import Table
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.table import Table
 
 
 @dataclass(frozen=True)
@@ -28,33 +28,35 @@ class Violation:
 
 
 def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
-    """Every condition that ``case`` breaks, in the order of the specification.
+    """List every condition that ``case`` breaks, in the order of the specification.
 
     A requirement that cannot be judged because a quantity in it is itself broken is left out, so
     that a case with one fault has one violation.
     """
-    found: list[Violation] = [*_rank(spec, case), *_types(spec, case)]
-    given = _given(spec, case)
-    env = Environment(spec, case) if _readable(spec, given) else None
+    violations: list[Violation] = [*_rank(spec, case), *_types(spec, case)]
+    values = _given(spec, case)
+    env = Environment(spec, case) if _readable(spec, values) else None
     broken: set[str] = set()
     for quantity in spec.quantities.values():
-        problems = tuple(_quantity(quantity, given, case, spec, env))
-        found += (one for one in problems if one not in found)  # halves share their list
+        problems = tuple(_quantity(quantity, values, case, spec, env))
+        violations += (
+            problem for problem in problems if problem not in violations
+        )  # halves share their list
         if problems:
             broken.add(quantity.key)
-    known = {quantity.name for quantity in spec.attributes}
-    found += [
+    names = {quantity.name for quantity in spec.attributes}
+    violations += [
         Violation("attributes", "must", f"{spec.op} has no attribute '{name}'")
         for name in case.attributes
-        if name not in known
+        if name not in names
     ]
     if env is not None:
-        found += _requirements(spec, env, broken)
-    return tuple(found)
+        violations += _requirements(spec, env, broken)
+    return tuple(violations)
 
 
 def valid(table: Table, batch: Batch) -> tuple[Bools, Bools]:
-    """Which cases of a batch break no condition, and of which that is not settled; both (cases,).
+    """Mark the cases that break no condition, and those not settled; both (cases,).
 
     What is not settled is for :func:`violations` to say.
     """
@@ -107,11 +109,11 @@ def _shapes(spec: OpSpec, case: Case) -> Iterable[Violation]:
     dims: dict[str, Any] = {}
     for tensor in spec.tensors:
         shape = case.shapes[tensor.name]
-        wanted = len(tensor.shape) + sum(spec.dims[name].per_axis for name in tensor.shape) * (
-            axes - 1
-        )
-        if len(shape) != wanted:
-            message = f"{tensor.name} has rank {len(shape)}, not {wanted}"
+        expected_rank = len(tensor.shape) + sum(
+            spec.dims[name].per_axis for name in tensor.shape
+        ) * (axes - 1)
+        if len(shape) != expected_rank:
+            message = f"{tensor.name} has rank {len(shape)}, not {expected_rank}"
             yield Violation(f"{tensor.name}.rank", tensor.level, message)
             continue
         at = 0
@@ -137,48 +139,48 @@ def _types(spec: OpSpec, case: Case) -> Iterable[Violation]:
 
 
 def _given(spec: OpSpec, case: Case) -> dict[str, Any]:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         q.key: q.read(case.attributes[q.name]) for q in spec.attributes if q.name in case.attributes
     }
-    found = spec.layout.bound(case.shapes[tensor.name] for tensor in spec.tensors)
-    given.update(reversed(found or ()))
-    given.update({o.quantity.key: case.operands[o.name] for o in spec.operands})
-    return given
+    bound = spec.layout.bound(case.shapes[tensor.name] for tensor in spec.tensors)
+    values.update(reversed(bound or ()))
+    values.update({o.quantity.key: case.operands[o.name] for o in spec.operands})
+    return values
 
 
-def _readable(spec: OpSpec, given: Mapping[str, Any]) -> bool:
+def _readable(spec: OpSpec, values: Mapping[str, Any]) -> bool:
     """Whether an environment can be made: every per-axis value is at least a list."""
     return all(
-        isinstance(given[q.key], list | tuple)
+        isinstance(values[q.key], list | tuple)
         for q in spec.quantities.values()
-        if q.per_axis and q.key in given
-    ) and all(name in given for name in spec.dims)
+        if q.per_axis and q.key in values
+    ) and all(name in values for name in spec.dims)
 
 
 def _quantity(
     quantity: Quantity,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     case: Case,
     spec: OpSpec,
     env: Environment | None,
 ) -> Iterable[Violation]:
     key = quantity.key
 
-    def broken(what: str, message: str, of: str = quantity.whole) -> Violation:
-        return Violation(f"{of}.{what}", quantity.level, message)
+    def broken(broken_rule: str, message: str, quantity_name: str = quantity.whole) -> Violation:
+        return Violation(f"{quantity_name}.{broken_rule}", quantity.level, message)
 
-    if key not in given:
+    if key not in values:
         if quantity.required:
             yield broken("required", f"{quantity.name} is required")
         return
-    value = given[key]
-    told = value if quantity.half is None else case.attributes[quantity.name]
-    entries = told if quantity.per_axis else [told]
+    value = values[key]
+    shown_value = value if quantity.half is None else case.attributes[quantity.name]
+    entries = shown_value if quantity.per_axis else [shown_value]
     if not isinstance(entries, list | tuple):
-        yield broken("type", f"{quantity.name} is {told!r}, not a list of integers")
+        yield broken("type", f"{quantity.name} is {shown_value!r}, not a list of integers")
         return
     if not all(_typed(quantity, entry) for entry in entries):
-        yield broken("type", f"{quantity.name} is {told!r}, not of type {quantity.type}")
+        yield broken("type", f"{quantity.name} is {shown_value!r}, not of type {quantity.type}")
         return
     if quantity.type == "enum":
         if value not in quantity.values:

@@ -13,53 +13,53 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from conformance.errors import UsageError, closest
-from conformance.spec.family import Words
+from conformance.spec.family import FamilyVocabulary
 from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, folded
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT
 from conformance.spec.scope import scope_of
+from conformance.spec.yaml_reader import KEPT
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of one specification: for each its own name, or an expression in its names.
+    """The words of one specification, each with a name or an expression in its names.
 
     ``given`` is what its family says of them.
     """
 
     spec: OpSpec
-    given: Words
+    given: FamilyVocabulary
     words: Mapping[str, str]
 
     def spoken(self, text: str) -> str:
-        """An expression of the catalogue in the specification's own names, as far as it is open.
+        """Translate an expression of the catalogue into the specification's own names.
 
         Raises :class:`~conformance.errors.ExpressionError` for what is no expression.
         """
         return folded(self._in_own_names(text), self.spec.ranks, self.spec.layout.axes)
 
     def _in_own_names(self, text: str) -> str:
-        return _WORD.sub(lambda found: self.words.get(found[0], found[0]), text)
+        return _WORD.sub(lambda match: self.words.get(match[0], match[0]), text)
 
     def replaced(self, replace: Mapping[str, str]) -> dict[str, str]:
-        """What takes which place in the specification, for the replacements of the catalogue.
+        """Translate the replacements of the catalogue into the specification's own names.
 
         Raises :class:`~conformance.errors.UsageError` where it has nothing to replace.
         """
-        found: dict[str, str] = {}
+        replaced: dict[str, str] = {}
         added: dict[str, list[str]] = {}
         through = self.given.through
         for word, text in replace.items():
-            own = self.words.get(word, word)
-            if _WORD.fullmatch(own) and (own in self._replaceable or word not in through):
-                found[own] = self.spoken(text)
+            own_name = self.words.get(word, word)
+            if _WORD.fullmatch(own_name) and (own_name in self._replaceable or word not in through):
+                replaced[own_name] = self.spoken(text)
             elif word in through:
                 rule, template = through[word]
                 new = self.spoken(re.sub(r"\boriginal\b", word, text))
-                change = self._in_own_names(template).format(old=own, new=f"({new})")
+                change = self._in_own_names(template).format(old=own_name, new=f"({new})")
                 added.setdefault(rule, []).append(change)
             else:
                 raise UsageError(
@@ -68,10 +68,10 @@ class Vocabulary:
                     lacks=word,
                 )
         for rule, changes in added.items():
-            if rule in found:
+            if rule in replaced:
                 raise UsageError(f"'{rule}' of {self.spec.op} is replaced twice")
-            found[rule] = " + ".join(["original", *changes])
-        return found
+            replaced[rule] = " + ".join(["original", *changes])
+        return replaced
 
     @cached_property
     def _replaceable(self) -> set[str]:
@@ -80,15 +80,17 @@ class Vocabulary:
 
 @lru_cache(maxsize=KEPT)
 def vocabulary(spec: OpSpec) -> Vocabulary:
-    """The words of a specification."""
-    given = family_of(spec.family).words(spec)
-    own = scope_of(spec)
-    words = {"T": spec.data.type, **given.shown, **spec.roles}
-    known = {word: name for word, name in words.items() if word != name}
-    known = {word: name if _WORD.fullmatch(name) else f"({name})" for word, name in known.items()}
-    numbers = {name for name, kind in own.items() if kind.type == "int"}
-    for word, text in given.derived(numbers | words.keys()):
-        if word not in own and word not in words:
-            own_text = Vocabulary(spec, given, known)._in_own_names(text)
-            known[word] = own_text if own_text == FALSE else f"({own_text})"
-    return Vocabulary(spec, given, known)
+    """Return the words of a specification."""
+    family_words = family_of(spec.family).words(spec)
+    scope = scope_of(spec)
+    names = {"T": spec.data.type, **family_words.shown, **spec.roles}
+    renamed = {word: name for word, name in names.items() if word != name}
+    renamed = {
+        word: name if _WORD.fullmatch(name) else f"({name})" for word, name in renamed.items()
+    }
+    numbers = {name for name, kind in scope.items() if kind.type == "int"}
+    for word, text in family_words.derived(numbers | names.keys()):
+        if word not in scope and word not in names:
+            own_text = Vocabulary(spec, family_words, renamed)._in_own_names(text)
+            renamed[word] = own_text if own_text == FALSE else f"({own_text})"
+    return Vocabulary(spec, family_words, renamed)

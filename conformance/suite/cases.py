@@ -24,7 +24,7 @@ from conformance.choices import LEVELS, SuiteName
 from conformance.data import directory
 from conformance.errors import SuiteError
 from conformance.model import Case
-from conformance.spec.digest import digest
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
 from conformance.suite.archive import DAMAGED, unreadable
@@ -84,7 +84,7 @@ class Cases:
     """The recorded cases of one operator.
 
     ``specification`` is the digest of the specification that they were selected for
-    (:func:`conformance.spec.digest.digest`), ``seed`` and ``versions`` are what the selection
+    (:func:`conformance.spec.digest.spec_digest`), ``seed`` and ``versions`` are what the selection
     depends on besides. ``indistinguishable`` are groups of faults that every vector answers alike.
     ``parts`` says of each element type and rank what the vectors do not kill; empty if not known.
     ``faults`` is the table of the file that they were read from, or are to take the place of, and
@@ -152,7 +152,7 @@ def known(spec: OpSpec) -> Cases | None:
     """What is recorded of a specification; None of one that is not as shipped."""
     file = file_of(spec.op)
     found = read(file) if file.is_file() else None
-    return found if found is not None and found.specification == digest(spec) else None
+    return found if found is not None and found.specification == spec_digest(spec) else None
 
 
 def of(spec: OpSpec) -> tuple[Case, ...]:

@@ -14,7 +14,7 @@ from conformance.suite.shipped_suite import outdated
 def problems() -> Iterator[str]:
     """What is wrong with the recorded cases and proofs of the shipped operators."""
     for op in cases.shipped():
-        file, spec = cases.file_of(op), loader.find(op)
+        file, spec = cases.file_of(op), loader.find_spec(op)
         try:
             recorded = cases.read(file)
         except SuiteError as error:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from conformance.spec import mutants, writer
-from conformance.spec.catalogue import Fault
-from conformance.spec.digest import digest
+from conformance.spec import mutants, yaml_writer
+from conformance.spec.catalogue import Mutant
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite.strict_json import SHA256, JsonObject
 
@@ -22,8 +22,8 @@ class Origin:
     """What the vectors of an operator were made from, by digests in hexadecimal.
 
     Either ``digest`` is that of the shipped specification
-    (:func:`conformance.spec.digest.digest`), whose mutants are those of the shipped catalogue; or
-    the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
+    (:func:`conformance.spec.digest.spec_digest`), whose mutants are those of the shipped catalogue;
+    or the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
     """
 
     digest: str = ""
@@ -79,16 +79,18 @@ class Basis:
 
 def shipped(spec: OpSpec) -> Basis:
     """A shipped specification, which the suite only names."""
-    return Basis(spec.op, Origin(digest=digest(spec)))
+    return Basis(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried(spec: OpSpec, faults: Sequence[Fault]) -> Basis:
+def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
     """A specification, with all that it extends, and its mutants as files of the suite."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
-        specification_file(spec.op): writer.write(spec.source, f"The specification of {about}."),
-        faults_file(spec.op): writer.write(
-            mutants.to_data(spec, faults), f"The mutants of {about}."
+        specification_file(spec.op): yaml_writer.write(
+            spec.source, f"The specification of {about}."
+        ),
+        faults_file(spec.op): yaml_writer.write(
+            mutants.mutants_to_data(spec, faults), f"The mutants of {about}."
         ),
     }
     files = {path: text.encode() for path, text in texts.items()}

@@ -13,7 +13,7 @@ from pathlib import Path
 from conformance import TOOL
 from conformance.data import directory
 from conformance.model import Case
-from conformance.spec.digest import digest
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import cases, strict_json
@@ -58,7 +58,7 @@ def known(spec: OpSpec) -> Proofs | None:
     """
     for file in dict.fromkeys((file_of(spec), shipped(spec.op))):
         found = read(file) if file.is_file() else None
-        if found is not None and found.specification == digest(spec):
+        if found is not None and found.specification == spec_digest(spec):
             return found
     return None
 

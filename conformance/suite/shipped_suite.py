@@ -13,8 +13,8 @@ from pathlib import Path
 
 from conformance.data import directory
 from conformance.spec import loader
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.suite import cases, proofs
@@ -65,7 +65,7 @@ def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
 
 
 def _strength(listed: Recordings, op: str) -> Strength:
-    return strength(loader.find(op), listed.cases(op))
+    return strength(loader.find_spec(op), listed.cases(op))
 
 
 def strength(spec: OpSpec, recorded: Cases) -> Strength:
@@ -80,10 +80,10 @@ def unmeasured(spec: OpSpec) -> Strength:
     return Strength(
         infeasible=proofs.of(spec),
         strata=strata_of(spec).meaning if proofs.current(spec) else "",
-        equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
+        equivalent={fault.id: fault.equivalent for fault in mutants_of(spec) if fault.equivalent},
     )
 
 
 def outdated(spec: OpSpec, recorded: Cases) -> bool:
     """Whether the specification has changed since its cases were selected."""
-    return recorded.specification != digest(spec)
+    return recorded.specification != spec_digest(spec)

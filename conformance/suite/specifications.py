@@ -16,11 +16,11 @@ from conformance.errors import SpecError, SuiteError
 from conformance.model import Case
 from conformance.replacement import resolved
 from conformance.spec import catalogue, mutants
-from conformance.spec.catalogue import Fault
-from conformance.spec.digest import digest
-from conformance.spec.loader import load_whole, shipped
+from conformance.spec.catalogue import Mutant
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import load_whole, shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import MAX_BYTES, parse
+from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 from conformance.suite.archive import DAMAGED
 from conformance.suite.origin import Basis, Origin, faults_file, specification_file
 
@@ -56,15 +56,15 @@ class Specifications(Mapping[str, OpSpec]):
     def __len__(self) -> int:
         return len(self._ops)
 
-    def faults(self, op: str) -> tuple[Fault, ...]:
+    def faults(self, op: str) -> tuple[Mutant, ...]:
         """The mutants of an operator; none of one that the suite does not have."""
         spec = self.get(op)
         if spec is None:
             return ()
         if not self.carries(op):
-            return catalogue.faults(spec)
+            return catalogue.mutants_of(spec)
         return self._parsed(
-            op, faults_file(op), lambda text, file: mutants.load_text(text, spec, file)
+            op, faults_file(op), lambda text, file: mutants.load_mutants_text(text, spec, file)
         )
 
     def made_from(self, spec: OpSpec) -> bool:
@@ -74,7 +74,7 @@ class Specifications(Mapping[str, OpSpec]):
         """
         if spec.op not in self._ops:
             return False
-        return digest(spec) == (self._origins[spec.op].digest or digest(self[spec.op]))
+        return spec_digest(spec) == (self._origins[spec.op].digest or spec_digest(self[spec.op]))
 
     def misfit(self, case: Case) -> str:
         """How a case is no question about the specification that the suite carries of its operator;
@@ -117,8 +117,8 @@ class Specifications(Mapping[str, OpSpec]):
             if spec.op != op:
                 raise SuiteError(f"{spec.file}: specifies {spec.op}, not {op}", hint=DAMAGED)
             return spec
-        own = shipped().get(op)
-        if own is None or digest(own) != self._origins[op].digest:
+        own = shipped_specs().get(op)
+        if own is None or spec_digest(own) != self._origins[op].digest:
             raise SuiteError(
                 f"{self._folder}: the vectors of {op} were made from another specification than "
                 "comes with this version",
@@ -134,7 +134,7 @@ class Specifications(Mapping[str, OpSpec]):
         file = str(self._folder / path)
         try:
             text = self._content(op, path).decode()
-            if not _printable(text) or not _printable(parse(text, file).data):
+            if not _printable(text) or not _printable(parse_yaml(text, file).data):
                 raise SuiteError(f"{file}: holds characters that cannot be shown", hint=DAMAGED)
             return load(text, file)
         except UnicodeDecodeError:

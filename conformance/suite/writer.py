@@ -15,8 +15,8 @@ from pathlib import Path
 from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.replacement import resolved
-from conformance.spec.digest import digest
-from conformance.spec.loader import shipped
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import shipped_specs
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import pack
 from conformance.suite.containers import INDEX
@@ -134,8 +134,8 @@ def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Orig
     """What the vectors of each operator were made from; if it is not given, what is shipped."""
     given = {basis.op: basis.origin for basis in bases}
     others = {entry.op for entry in entries if entry.op not in given}
-    specs = {op: spec for op, spec in shipped().items() if op in others} if others else {}
-    return given | {op: Origin(digest=digest(spec)) for op, spec in specs.items()}
+    specs = {op: spec for op, spec in shipped_specs().items() if op in others} if others else {}
+    return given | {op: Origin(digest=spec_digest(spec)) for op, spec in specs.items()}
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from mkdocs.structure.pages import Page
 from conformance.cli.spec_text import SECTIONS
 from conformance.docs.html import operator_page
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 from conformance.suite.store import open_suite
 
 FOLDER = "operators"
@@ -47,7 +47,7 @@ SOURCE = re.compile(r'(src|srcset)="(?!https?:)([^"]+)"')
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    names = sorted(shipped())
+    names = sorted(shipped_specs())
     assert config.nav is not None
     config.nav.insert(2, {"Operators": [{op: f"{FOLDER}/{op}.md"} for op in names]})
     return config
@@ -57,7 +57,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in ALSO:
         files.append(File.generated(config, _place(name), abs_src_path=str(REPOSITORY / name)))
     suite = open_suite()
-    for op, spec in shipped().items():
+    for op, spec in shipped_specs().items():
         told = collect_facts(spec, suite)
         whole = f"{op}-whole.html"
         pages = {f"{op}.md": "\n".join(_short(told, whole)), whole: operator_page(told)}

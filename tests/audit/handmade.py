@@ -11,9 +11,9 @@ from conformance.dtypes import DTYPES
 from conformance.model import Case, Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.spec.catalogue import Fault
-from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.catalogue import Mutant
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import make_rule_change
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 Array = np.ndarray[Any, Any]
@@ -54,7 +54,7 @@ def adaptive(op: str, data: Array, out: Sequence[int]) -> Vector:
 
 def made(case: Case, data: Array) -> Vector:
     """The vector of a valid case with data of its own, in the case's type."""
-    spec = find(case.op)
+    spec = find_spec(case.op)
     data = data.astype(DTYPES[case.types["T"]].numpy)
     base = answers(spec, case, [data])
     env = facts(spec, case, [data])
@@ -73,8 +73,10 @@ def made(case: Case, data: Array) -> Vector:
 
 def fault(
     name: str, replace: dict[str, str], *, op: str = AVG, where: str | None = None, **more: str
-) -> Fault:
+) -> Mutant:
     """A fault that replaces some rules; ``more`` are further fields."""
     kind = more.pop("kind", "made")
-    made_variant = variant(find(op), name, replace, where=where)
-    return Fault(id=name, kind=kind, op=op, variant=made_variant, says=f"Has {name}.", **more)
+    made_variant = make_rule_change(find_spec(op), name, replace, where=where)
+    return Mutant(
+        id=name, kind=kind, op=op, change=made_variant, description=f"Has {name}.", **more
+    )

@@ -14,15 +14,15 @@ from functools import cache
 import pytest
 import tiers
 
+from conformance.audit.audit_suite import audit, holdout
 from conformance.audit.coverage import coverage
-from conformance.audit.kills import Bank
-from conformance.audit.membership import base_type, within
-from conformance.audit.run import audit, holdout
-from conformance.audit.score import Score, achievements
-from conformance.audit.vacuity import vacuous
+from conformance.audit.kills import MutantRunner
+from conformance.audit.partitions import base_type, cases_within
+from conformance.audit.score import MutationScore, kill_levels
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.model import Case
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.strata import strata_of
 from conformance.suite.cases import file_of
 from conformance.suite.entries import Entry
@@ -39,7 +39,7 @@ EACH = pytest.mark.parametrize("op", OPS)
 
 def kind(op: str) -> Iterator[Hashable]:
     """What the operator computes: an audit takes seconds, and a sample has one of each kind."""
-    spec = find(op)
+    spec = find_spec(op)
     yield spec.definitions["reduce"].text, *(output.holds for output in spec.outputs)
 
 
@@ -51,7 +51,7 @@ def suite(name: str) -> Suite:
 
 
 @cache
-def score(name: str, op: str) -> Score:
+def score(name: str, op: str) -> MutationScore:
     """The audit of all vectors of a suite, worked out once."""
     (found,) = audit(suite(name), [op], processes=1, progress=lambda *_: None)
     return found
@@ -85,7 +85,7 @@ class TestSmokeByItsManifest:
 
     def test_notices_every_fault(self, op: str) -> None:
         noticed = {name for kills in by_manifest("smoke", op).values() for name in kills}
-        assert noticed == {fault.id for fault in faults(find(op)) if not fault.equivalent}
+        assert noticed == {fault.id for fault in mutants_of(find_spec(op)) if not fault.equivalent}
 
 
 @AUDITED
@@ -102,23 +102,23 @@ class TestSmoke:
     def test_notices_what_the_manifest_says(self, op: str) -> None:
         stated = by_manifest("smoke", op)
         for vector_id, kills in score("smoke", op).kills.items():
-            assert {kill.fault for kill in kills} == stated[vector_id], vector_id
+            assert {kill.mutant for kill in kills} == stated[vector_id], vector_id
 
     def test_each_vector_is_needed(self, op: str) -> None:
         """Without it an edge, a must-reject entry, an attribute that is left out, a rank in the
         usual type, or a fault at one level is lost."""
         kills = score("smoke", op).kills
-        optional = {one.name for one in find(op).attributes if one.default is not None}
+        optional = {one.name for one in find_spec(op).attributes if one.default is not None}
 
         def shows(entry: Entry) -> Iterator[Hashable]:
             yield from (("edge", edge) for edge in entry.edges)
-            yield from achievements(kills.get(entry.id, ()))
+            yield from kill_levels(kills.get(entry.id, ()))
             if entry.reject is not None:
                 yield "reject", entry.reject
             else:
                 case = suite("smoke").read(entry).case
-                if entry.dtype == base_type(find(op)):
-                    yield "rank", len(case.shapes[find(op).data.name])
+                if entry.dtype == base_type(find_spec(op)):
+                    yield "rank", len(case.shapes[find_spec(op).data.name])
                 yield from (("left out", name) for name in optional - case.attributes.keys())
 
         shown = {entry.id: set(shows(entry)) for entry in entries("smoke", op)}
@@ -129,9 +129,9 @@ class TestSmoke:
 
 @pytest.mark.parametrize("op", tiers.first(OPS))
 def test_shows_all_that_can_be_shown(op: str) -> None:
-    ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
+    ranks, wrong = coverage(find_spec(op), suite("core").manifest, suite("core").vectors([op]))
     assert wrong == []
-    assert [one.rank for one in ranks] == list(find(op).ranks)
+    assert [one.rank for one in ranks] == list(find_spec(op).ranks)
     for one in ranks:
         assert one.vectors > 0
         assert one.missing_edges == ()
@@ -146,21 +146,21 @@ def test_shows_all_that_can_be_shown(op: str) -> None:
 
 @EACH
 def test_about_a_quarter_of_core_are_images_that_nearly_every_backend_runs(op: str) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     part = Part(base_type(spec), 4)
     # Mutants of sizes are killed in every type and rank, so MaxPool-14 has a bit less.
-    assert sum(within(spec, part, cases(op))) >= 0.24 * len(cases(op))
+    assert sum(cases_within(spec, part, cases(op))) >= 0.24 * len(cases(op))
 
 
 @EACH
 class TestCore:
     def test_notices_every_fault_by_its_manifest(self, op: str) -> None:
         noticed = {name for kills in by_manifest("core", op).values() for name in kills}
-        assert noticed == {fault.id for fault in faults(find(op)) if not fault.equivalent}
+        assert noticed == {fault.id for fault in mutants_of(find_spec(op)) if not fault.equivalent}
 
     def test_says_which_faults_nothing_can_show(self, op: str) -> None:
         stated = suite("core").manifest.strength[op].equivalent
-        excepted = [fault for fault in faults(find(op)) if fault.equivalent]
+        excepted = [fault for fault in mutants_of(find_spec(op)) if fault.equivalent]
         assert stated == {fault.id: fault.equivalent for fault in excepted}
 
     def test_is_small(self, op: str) -> None:
@@ -170,20 +170,20 @@ class TestCore:
     def test_notices_what_the_manifest_says(self, op: str, exhaustive: bool) -> None:
         """On some vectors; on all of smoke see above."""
         stated = by_manifest("core", op)
-        bank = Bank(find(op), faults(find(op)))
+        bank = MutantRunner(find_spec(op), mutants_of(find_spec(op)))
         asked = [one for one in entries("core", op) if one.reject is None]
         assert asked
         for entry in asked[:: 27 if exhaustive else 110]:
             kills = bank.kills(suite("core").read(entry))
-            assert {kill.fault for kill in kills} == stated[entry.id], entry.id
+            assert {kill.mutant for kill in kills} == stated[entry.id], entry.id
 
     def test_no_vector_is_vacuous(self, op: str, exhaustive: bool) -> None:
         for entry in entries("core", op)[:: 4 if exhaustive else 12]:
-            assert vacuous(find(op), suite("core").read(entry)) == (), entry.id
+            assert trivially_passed(find_spec(op), suite("core").read(entry)) == (), entry.id
 
     def test_infeasible_pairs_are_of_edges_and_ranks_that_there_are(self, op: str) -> None:
         """Or of an element type and an edge."""
-        spec = find(op)
+        spec = find_spec(op)
         strata = strata_of(spec)
         assert suite("core").manifest.strength[op].strata == strata.meaning
         names = {edge.name for edge in strata.whole.edges}
@@ -202,7 +202,7 @@ class TestCore:
         assert twice == []
 
     def test_indistinguishable_faults_are_counted_ones(self, op: str) -> None:
-        counted = {fault.id for fault in faults(find(op)) if not fault.equivalent}
+        counted = {fault.id for fault in mutants_of(find_spec(op)) if not fault.equivalent}
         groups = suite("core").manifest.strength[op].indistinguishable
         named = [name for group in groups for name in group]
         assert set(named) <= counted
@@ -217,15 +217,15 @@ class TestPartsOfTheSuite:
         prints: dict[str, dict[str, bytes]] = {}
         for vector_id, kills in score("smoke", op).kills.items():
             for kill in kills:
-                prints.setdefault(kill.fault, {})[vector_id] = kill.print
+                prints.setdefault(kill.mutant, {})[vector_id] = kill.fingerprint
         for first, *rest in suite("core").manifest.strength[op].indistinguishable:
             assert all(prints[other] == prints[first] for other in rest)
 
     def test_the_experiment_runs_on_it(self, op: str) -> None:
         """Of the faults of each kind many are noticed by a suite that was chosen without them."""
         found = holdout(suite("smoke"), score("smoke", op))
-        assert sum(held.faults for held in found) == 2 * len(score("smoke", op).counted)
-        assert sum(held.noticed for held in found) > 0.7 * sum(held.faults for held in found)
+        assert sum(held.mutants for held in found) == 2 * len(score("smoke", op).counted)
+        assert sum(held.killed for held in found) > 0.7 * sum(held.mutants for held in found)
 
 
 def _question(case: Case) -> Hashable:

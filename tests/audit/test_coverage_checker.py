@@ -16,7 +16,7 @@ from edge_expressions import evaluate, parsed
 
 from conformance.audit.coverage import RankCoverage, coverage
 from conformance.data import directory
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -38,7 +38,7 @@ def assert_agreed(suite: Suite, op: str) -> None:
     """Both find the same vectors, edges by element type, and pairs of edges, on each rank."""
     whole = suite.path == directory("vectors").resolve()
     shown, wrong = shipped(op) if whole else check(suite.path, specification(op))
-    ranks, problems = coverage(find(op), suite.manifest, suite.vectors([op]))
+    ranks, problems = coverage(find_spec(op), suite.manifest, suite.vectors([op]))
     assert wrong == []
     assert problems == []
     assert [one.rank for one in ranks] == list(shown)
@@ -101,7 +101,7 @@ class TestAgreement:
         suite = write_suite(tmp_path / "suite", vectors, name="wrong", seed=0, versions={})
         ids = [vector.id for vector in spoiled]
         _, wrong = check(suite.path, specification("AdaptiveAvgPool-8"))
-        spec = find("AdaptiveAvgPool-8")
+        spec = find_spec("AdaptiveAvgPool-8")
         ranks, problems = coverage(spec, suite.manifest, suite.vectors())
         assert wrong == ids
         assert [problem.split(":")[0] for problem in problems] == ids

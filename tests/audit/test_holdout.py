@@ -6,9 +6,9 @@ import hashlib
 
 from handmade import fault
 
-from conformance.audit.holdout import Held, hold_out
+from conformance.audit.holdout import HeldOutScore, hold_out
 from conformance.audit.kills import Kill
-from conformance.audit.score import Score
+from conformance.audit.score import MutationScore
 from conformance.suite.entries import Entry
 
 A = fault("a", {"divisor": "1"}, kind="divisor")
@@ -39,9 +39,9 @@ def kill(name: str) -> Kill:
 
 def held(
     entries: list[Entry], kills: dict[str, tuple[str, ...]], ranks: dict[str, int] | None = None
-) -> dict[tuple[str, str], Held]:
+) -> dict[tuple[str, str], HeldOutScore]:
     by_vector = {i: tuple(map(kill, names)) for i, names in kills.items()}
-    score = Score("AvgPool-1", (A, B, C, SAME), by_vector)
+    score = MutationScore("AvgPool-1", (A, B, C, SAME), by_vector)
     found = hold_out(score, entries, ranks or {one.id: 3 for one in entries})
     return {(one.suite, one.kind): one for one in found}
 
@@ -53,9 +53,9 @@ def test_a_vector_that_is_there_for_held_out_faults_alone_is_not_selected() -> N
     )
     window = found["core", "window"]
     assert (window.op, window.vectors) == ("AvgPool-1", 1)
-    assert (window.noticed, window.faults, window.missed) == (1, 2, ("c",))
+    assert (window.killed, window.mutants, window.missed) == (1, 2, ("c",))
     divisor = found["core", "divisor"]
-    assert (divisor.vectors, divisor.noticed, divisor.faults, divisor.missed) == (2, 1, 1, ())
+    assert (divisor.vectors, divisor.killed, divisor.mutants, divisor.missed) == (2, 1, 1, ())
 
 
 def test_each_kind_is_held_out_of_both_suites_and_equivalent_faults_are_not() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from handmade import ADAPTIVE, AVG, MAX, adaptive, fault, pooled, row
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.families.pooling.oracle import LARGE
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 UNDIVIDED = fault("undivided", {"divisor": "1"})
 STUCK = fault("stuck", {"strides": "1"})
@@ -31,7 +31,7 @@ OVERRUN = pooled(
 
 
 def noticed(vector: Vector) -> set[str]:
-    return {kill.fault for kill in Bank(find(AVG), MADE).kills(vector)}
+    return {kill.mutant for kill in MutantRunner(find_spec(AVG), MADE).kills(vector)}
 
 
 class TestKills:
@@ -40,11 +40,11 @@ class TestKills:
         assert noticed(STRIDED) == {"undivided", "one-more", "stuck"}
 
     def test_a_reading_excuses_at_must_and_not_at_should(self) -> None:
-        kills = {kill.fault: kill for kill in Bank(find(AVG), MADE).kills(OVERRUN)}
+        kills = {kill.mutant: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(OVERRUN)}
         assert set(kills) == {"undivided", "stuck", "one-more", "clipped"}
-        assert not kills["clipped"].must
+        assert not kills["clipped"].at_must
         assert "clip-divisor" in OVERRUN.readings
-        assert all(kill.must for name, kill in kills.items() if name != "clipped")
+        assert all(kill.at_must for name, kill in kills.items() if name != "clipped")
 
     @pytest.mark.parametrize("size", [6, 3 + LARGE])
     def test_a_reading_excuses_a_window_of_any_length(self, size: int) -> None:
@@ -53,14 +53,14 @@ class TestKills:
         asked = {"strides": [2], "pads_begin": [0], "pads_end": [0], "auto_pad": "valid"}
         vector = pooled(data, [size - 1], dtype="f64", rounding_type="ceil", **asked)
         floor = fault("floor", {"out": "span // strides + 1"}, where="auto_pad == valid")
-        (kill,) = Bank(find(AVG), [floor]).kills(vector)
+        (kill,) = MutantRunner(find_spec(AVG), [floor]).kills(vector)
         assert "valid-is-floor" in vector.readings
-        assert not kill.must
+        assert not kill.at_must
 
     def test_without_the_reading_it_is_no_excuse(self) -> None:
         bare = dataclasses.replace(OVERRUN, readings={})
-        kills = {kill.fault: kill for kill in Bank(find(AVG), MADE).kills(bare)}
-        assert kills["clipped"].must
+        kills = {kill.mutant: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(bare)}
+        assert kills["clipped"].at_must
 
     def test_a_refusal_notices_nothing(self) -> None:
         case = dataclasses.replace(PLAIN.case, reject="zero-stride")
@@ -70,7 +70,9 @@ class TestKills:
         """The identity is exempt, and a fault on it would be noticed; still it proves nothing."""
         identity = pooled(row(1, 2, 4, 8), [1])
         assert "identity" in identity.edges
-        assert Bank(find(AVG), MADE).prints(identity.case, identity.inputs).keys() == {"one-more"}
+        assert MutantRunner(find_spec(AVG), MADE).fingerprints(
+            identity.case, identity.inputs
+        ).keys() == {"one-more"}
         assert noticed(identity) == set()
 
     def test_nothing_on_zeros_is_noticed(self) -> None:
@@ -84,10 +86,10 @@ class TestPrints:
     def test_what_is_open_is_not_graded(self) -> None:
         unwritten = {"written": "not empty", "unwritten": "not_a_number"}
         made = fault("open-nan", unwritten)
-        bank = Bank(find(AVG), [made])
+        bank = MutantRunner(find_spec(AVG), [made])
         assert self.BEYOND.answers[0].open is not None
         assert bank.kills(self.BEYOND) == ()
-        assert bank.prints(self.BEYOND.case, self.BEYOND.inputs).keys() == {"open-nan"}
+        assert bank.fingerprints(self.BEYOND.case, self.BEYOND.inputs).keys() == {"open-nan"}
 
     def test_what_is_open_tells_no_faults_apart(self) -> None:
         more = {"divisor": "original + 1"}
@@ -96,23 +98,23 @@ class TestPrints:
             fault("nan", {**more, "written": "not empty", "unwritten": "not_a_number"}),
             fault("two-more", {"divisor": "original + 2"}),
         )
-        bank = Bank(find(AVG), [one, other, third])
-        kills = {kill.fault: kill.print for kill in bank.kills(self.BEYOND)}
-        prints = bank.prints(self.BEYOND.case, self.BEYOND.inputs)
+        bank = MutantRunner(find_spec(AVG), [one, other, third])
+        kills = {kill.mutant: kill.fingerprint for kill in bank.kills(self.BEYOND)}
+        prints = bank.fingerprints(self.BEYOND.case, self.BEYOND.inputs)
         assert kills["zero"] == kills["nan"] != kills["two-more"]
         assert prints["zero"] != prints["nan"]
 
     def test_the_shape_and_the_type_are_part_of_it(self) -> None:
-        bank = Bank(
-            find(AVG),
+        bank = MutantRunner(
+            find_spec(AVG),
             [fault("fewer", {"out": "original - 1"}), fault("more", {"out": "original + 1"})],
         )
-        prints = bank.prints(PLAIN.case, PLAIN.inputs)
+        prints = bank.fingerprints(PLAIN.case, PLAIN.inputs)
         assert len(set(prints.values())) == 2
 
     def test_a_fault_that_changes_nothing_has_none(self) -> None:
-        bank = Bank(find(AVG), [fault("reordered", {"divisor": "original * 2 // 2"})])
-        assert bank.prints(PLAIN.case, PLAIN.inputs) == {}
+        bank = MutantRunner(find_spec(AVG), [fault("reordered", {"divisor": "original * 2 // 2"})])
+        assert bank.fingerprints(PLAIN.case, PLAIN.inputs) == {}
 
 
 IMAGE = np.arange(1, 41, dtype=np.float64).reshape(1, 2, 4, 5) ** 2 % 23
@@ -130,13 +132,13 @@ JUDGED = {
 def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name: str) -> None:
     """Each fault as a backend of its own, judged as ``conformance check`` does."""
     vector = JUDGED[name]
-    spec = find(vector.case.op)
-    catalogue = faults(spec)
-    kills = {kill.fault: kill.must for kill in Bank(spec, catalogue).kills(vector)}
+    spec = find_spec(vector.case.op)
+    catalogue = mutants_of(spec)
+    kills = {kill.mutant: kill.at_must for kill in MutantRunner(spec, catalogue).kills(vector)}
     refused: dict[str, bool] = {}
     subject = Subject(spec, vector.case, vector.inputs)
     for one in catalogue:
-        outputs = subject.under(Altered(spec, one.variant))
+        outputs = subject.under(Altered(spec, one.change))
         outcome = Outcome(Ending.RETURNED, outputs)
         passes = {
             level: judge(vector, outcome, level=level, precision={}).status is Status.PASS

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.audit.kills import Kill
-from conformance.audit.score import Score, achievements, kinds
-from conformance.spec.catalogue import Fault
+from conformance.audit.score import MutationScore, kill_levels, kinds
+from conformance.spec.catalogue import Mutant
 
 A = fault("a", {"divisor": "1"}, kind="divisor")
 B = fault("b", {"divisor": "2"}, kind="divisor")
 C = fault("c", {"strides": "1"}, kind="window")
-EXCUSED = fault("excused", {"divisor": "3"}, kind="divisor", reading="clip-divisor")
+EXCUSED = fault("excused", {"divisor": "3"}, kind="divisor", excused_by="clip-divisor")
 EQUIVALENT = fault("same", {"divisor": "4"}, kind="window", equivalent="It is the same.")
 ALL = (A, C, EXCUSED, B, EQUIVALENT)
 
@@ -25,11 +25,11 @@ def kill(name: str, *, must: bool = True, mark: bytes = b"") -> Kill:
     return Kill(name, must, mark or name.encode())
 
 
-def score(**kills: tuple[Kill, ...]) -> Score:
-    return Score("AvgPool-1", ALL, kills)
+def score(**kills: tuple[Kill, ...]) -> MutationScore:
+    return MutationScore("AvgPool-1", ALL, kills)
 
 
-def ids(faults: Iterable[Fault]) -> set[str]:
+def ids(faults: Iterable[Mutant]) -> set[str]:
     return {one.id for one in faults}
 
 
@@ -43,8 +43,8 @@ WHOLE = score(
 
 class TestScore:
     def test_everything_is_noticed(self) -> None:
-        assert WHOLE.noticed == {"a": 2, "b": 2, "c": 1, "excused": 1}
-        assert WHOLE.noticed_at_must == {"a": 2, "b": 1, "c": 1}
+        assert WHOLE.kill_counts == {"a": 2, "b": 2, "c": 1, "excused": 1}
+        assert WHOLE.kill_counts_at_must == {"a": 2, "b": 1, "c": 1}
         assert WHOLE.counted == (A, C, EXCUSED, B)
         assert WHOLE.equivalent == (EQUIVALENT,)
         assert WHOLE.excused == (EXCUSED,)
@@ -61,9 +61,9 @@ class TestScore:
         ],
     )
     def test_without_a_vector_what_it_alone_notices_is_missed(
-        self, gone: str, missed: tuple[Fault, ...], missed_at_must: tuple[Fault, ...]
+        self, gone: str, missed: tuple[Mutant, ...], missed_at_must: tuple[Mutant, ...]
     ) -> None:
-        rest = WHOLE.without([gone])
+        rest = WHOLE.without_vectors([gone])
         assert rest.missed == missed
         assert rest.missed_at_must == missed_at_must
         assert rest.complete is not bool(missed)
@@ -84,7 +84,7 @@ class TestScore:
         ],
     )
     def test_a_claim_of_the_catalogue_that_does_not_hold(
-        self, vector: tuple[Kill, ...], names: tuple[Fault, ...], attribute: str
+        self, vector: tuple[Kill, ...], names: tuple[Mutant, ...], attribute: str
     ) -> None:
         assert getattr(WHOLE, attribute) == ()
         found = score(**{**WHOLE.kills, "more": vector})
@@ -116,7 +116,7 @@ class TestIndistinguishable:
 
 
 def test_achievements_are_faults_at_each_level() -> None:
-    found = list(achievements([kill("a"), kill("b", must=False)]))
+    found = list(kill_levels([kill("a"), kill("b", must=False)]))
     assert found == [("should", "a"), ("must", "a"), ("should", "b")]
 
 
@@ -139,13 +139,13 @@ KILLS = st.dictionaries(
 def test_deleting_a_vector_never_raises_a_score(
     kills: dict[str, tuple[Kill, ...]], data: st.DataObject
 ) -> None:
-    whole = Score("AvgPool-1", ALL, kills)
+    whole = MutationScore("AvgPool-1", ALL, kills)
     gone = data.draw(st.sets(st.sampled_from(sorted(kills)))) if kills else set()
-    rest = whole.without(gone)
+    rest = whole.without_vectors(gone)
     assert ids(whole.missed) <= ids(rest.missed)
     assert ids(whole.missed_at_must) <= ids(rest.missed_at_must)
     for one in ALL:
-        lost = sum(k.fault == one.id for i in gone for k in kills[i])
-        assert rest.noticed[one.id] == whole.noticed[one.id] - lost
-        assert rest.noticed_at_must[one.id] <= rest.noticed[one.id]
-    assert rest.without([]) == rest
+        lost = sum(k.mutant == one.id for i in gone for k in kills[i])
+        assert rest.kill_counts[one.id] == whole.kill_counts[one.id] - lost
+        assert rest.kill_counts_at_must[one.id] <= rest.kill_counts[one.id]
+    assert rest.without_vectors([]) == rest

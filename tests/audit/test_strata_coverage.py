@@ -14,10 +14,10 @@ from operator import lt
 import pytest
 import tiers
 
-from conformance.audit.coverage import StrataCoverage, conditions, coverage
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.coverage import StrataCoverage, coverage, covered_targets
+from conformance.audit.strata_targets import required_pairs, required_types
 from conformance.model import Case, Vector
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.spec.strata import strata_of
 
 OP = "AvgPool-1"
@@ -85,12 +85,14 @@ REMAINDERS: dict[str, Callable[[Shape], bool]] = {
 @cache
 def met() -> list[tuple[Shape, tuple[str, ...]]]:
     """The shape of each value vector of core on rank 4, and what the package says that it meets."""
-    spec = find(OP)
+    spec = find_spec(OP)
     strata = strata_of(spec)
     of_strata = replace(strata.whole, edges=strata.all)
     core = tiers.core()
     own = [v for v in core.vectors([OP]) if v.case.reject is None and v.inputs[0].ndim == 4]
-    return [(Shape(v), names) for v, names in zip(own, conditions(of_strata, 4, own), strict=True)]
+    return [
+        (Shape(v), names) for v, names in zip(own, covered_targets(of_strata, 4, own), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("name", STRATA)
@@ -134,24 +136,24 @@ def test_profiles_are_those_that_a_hand_finds(name: str) -> None:
 
 
 def test_on_images_each_remainder_is_asked_for_in_each_stratum_and_a_second_type() -> None:
-    spec = find(OP)
+    spec = find_spec(OP)
     strata = strata_of(spec)
     count = len(strata.strata) * (len(strata.remainders) + len(spec.profiles))
-    assert len(set(wanted_pairs(strata, 4))) == count
-    assert len(set(wanted_types(spec, strata, 4))) == len(strata.remainders)
-    assert len(set(wanted_pairs(strata, 3))) == len(strata.remainders)
-    assert not list(wanted_types(spec, strata, 3))
+    assert len(set(required_pairs(strata, 4))) == count
+    assert len(set(required_types(spec, strata, 4))) == len(strata.remainders)
+    assert len(set(required_pairs(strata, 3))) == len(strata.remainders)
+    assert not list(required_types(spec, strata, 3))
 
 
 def test_where_there_is_one_stratum_pairs_of_remainders_are_asked_for() -> None:
-    strata = strata_of(find("onnx.GlobalMaxPool-22"))
+    strata = strata_of(find_spec("onnx.GlobalMaxPool-22"))
     count = len(strata.remainders)
     assert len(strata.strata) == 1
-    assert len(set(wanted_pairs(strata, 4))) == count + count * (count - 1) // 2
+    assert len(set(required_pairs(strata, 4))) == count + count * (count - 1) // 2
 
 
 def test_without_the_vectors_that_meet_it_a_remainder_is_missing() -> None:
-    spec, core = find(OP), tiers.core()
+    spec, core = find_spec(OP), tiers.core()
     images = [
         v
         for v in core.vectors([OP])
@@ -164,7 +166,7 @@ def test_without_the_vectors_that_meet_it_a_remainder_is_missing() -> None:
 
 
 def test_a_suite_of_other_strata_is_not_measured_by_these() -> None:
-    spec, core = find(OP), tiers.core()
+    spec, core = find_spec(OP), tiers.core()
     known = replace(core.manifest.strength[OP], strata="0" * 64)
     manifest = replace(core.manifest, strength={**core.manifest.strength, OP: known})
     ranks, _ = coverage(spec, manifest, [])

@@ -2,16 +2,16 @@
 
 import pytest
 
-from conformance.audit.membership import within
+from conformance.audit.partitions import cases_within
 from conformance.generate import recorded
 from conformance.model import Case
-from conformance.spec.loader import find, names
+from conformance.spec.loader import find_spec, shipped_operators
 from conformance.suite.parts import Part
 
 MOST = 0.4
 """The share of explicitly padded vectors that may have a pad as large as the kernel."""
 
-OPS = [op for op in names() if any(profile.usual for profile in find(op).profiles)]
+OPS = [op for op in shipped_operators() if any(profile.usual for profile in find_spec(op).profiles)]
 
 
 def padded(case: Case) -> bool:
@@ -23,7 +23,7 @@ def padded(case: Case) -> bool:
 
 @pytest.mark.parametrize("op", OPS)
 def test_most_padded_vectors_of_a_rank_have_pads_below_the_kernel(op: str) -> None:
-    spec, known = find(op), recorded.read(op)
+    spec, known = find_spec(op), recorded.read(op)
     assert known is not None
     known = recorded.small(known)
     assert known is not None
@@ -37,7 +37,7 @@ def test_most_padded_vectors_of_a_rank_have_pads_below_the_kernel(op: str) -> No
             and padded(one.case)
         ]
         below = {
-            dtype: within(spec, Part(dtype, rank, usual), cases)
+            dtype: cases_within(spec, Part(dtype, rank, usual), cases)
             for dtype in spec.types[spec.data.type]
         }
         outside = len(cases) - sum(int(inside.sum()) for inside in below.values())

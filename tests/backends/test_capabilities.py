@@ -10,10 +10,10 @@ import pytest
 from conformance.backends import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
-AVG = find("AvgPool-1")
-MAX = find("AdaptiveMaxPool-8")
+AVG = find_spec("AvgPool-1")
+MAX = find_spec("AdaptiveMaxPool-8")
 
 
 def avg_case(
@@ -166,7 +166,7 @@ def test_a_pattern_names_operators() -> None:
         ("AvgPool-1", "bf16", None),
         ("AvgPool-14", "f32", "AvgPool-14 is not among the declared operators"),
     ):
-        spec = find(op)
+        spec = find_spec(op)
         types = {name: values[0] for name, values in spec.types.items()} | {"T": dtype}
         operands = {} if op.startswith("AvgPool") else {"output_size": [2]}
         case = Case(op, types, {"data": (1, 1, 4)}, {}, operands)

@@ -19,7 +19,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
@@ -44,7 +44,7 @@ def framework(request: pytest.FixtureRequest) -> Backend:
 def unclaimed(backend: Backend, data: Any, attributes: dict[str, Any], **case: Any) -> str | None:
     asked = Case("AvgPool-1", {"T": name_of(data.dtype)}, {"data": data.shape}, attributes, **case)
     declared = capabilities_of(backend)
-    return None if declared is None else declared.reason_against(find("AvgPool-1"), asked)
+    return None if declared is None else declared.reason_against(find_spec("AvgPool-1"), asked)
 
 
 @pytest.mark.needs("openvino")
@@ -209,7 +209,7 @@ def test_openvino_claims_operators_of_onnx_only_where_models_can_be_made(
     declared = capabilities_of(load("openvino"))
     assert declared is not None
     asked = Case("onnx.MaxPool-22", {"T": "f32"}, {"data": (1, 1, 8)}, {"kernel_shape": [2]})
-    assert (declared.reason_against(find(asked.op), asked) is None) == there
+    assert (declared.reason_against(find_spec(asked.op), asked) is None) == there
 
 
 def test_inputs_are_left_as_they_were(framework: Backend) -> None:

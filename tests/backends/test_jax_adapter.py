@@ -13,7 +13,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 pytestmark = pytest.mark.needs("jax")
 
@@ -67,7 +67,7 @@ def test_what_it_does_not_express_is_not_claimed(jax: Backend, attributes: Any) 
     declared = capabilities_of(jax)
     assert declared is not None
     asked = Case("AvgPool-1", {"T": "f32"}, {"data": (1, 1, 8)}, attributes)
-    assert declared.reason_against(find("AvgPool-1"), asked)
+    assert declared.reason_against(find_spec("AvgPool-1"), asked)
 
 
 def test_other_operators_are_not_claimed(jax: Backend) -> None:

@@ -14,7 +14,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 Attributes = dict[str, Any]
 
@@ -55,7 +55,7 @@ def unclaimed(backend: Backend, op: str, attributes: Attributes, **facts: Any) -
     declared = capabilities_of(backend)
     assert declared is not None
     return declared.reason_against(
-        find(op), Case(op, {"T": dtype}, {"data": shape}, attributes, **facts)
+        find_spec(op), Case(op, {"T": dtype}, {"data": shape}, attributes, **facts)
     )
 
 

@@ -12,7 +12,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 pytestmark = pytest.mark.needs("ncnn")
 
@@ -95,7 +95,7 @@ def test_other_operators_are_not_claimed(ncnn: Backend) -> None:
     declared = capabilities_of(ncnn)
     assert declared is not None
     asked = Case("AvgPool-1", {"T": "f16"}, {"data": (1, 1, 8)}, avg([2]))
-    assert declared.reason_against(find("AvgPool-1"), asked)
+    assert declared.reason_against(find_spec("AvgPool-1"), asked)
 
 
 @pytest.mark.parametrize("op", ["AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8"])

@@ -18,7 +18,7 @@ from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 from conformance.model import Case
 from conformance.reference.values import data_of
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite import cases
 
 pytestmark = pytest.mark.needs("onnx-reference")
@@ -57,7 +57,7 @@ ONE_AXIS = [
 def test_the_package_onnx_accepts_a_model_of_every_operator(op: str) -> None:
     import onnx
 
-    spec = find(op)
+    spec = find_spec(op)
     case = next(case for case in cases.of(spec) if case.types["T"] == "f32")
     made = onnx.load_from_string(model(op, [*data_of(spec, case)], case.attributes))
     onnx.checker.check_model(made)
@@ -167,7 +167,7 @@ def test_an_attribute_of_another_type_is_for_the_backend_to_refuse() -> None:
 def reason(capabilities: Capabilities | None, op: str, dtype: Any) -> str | None:
     assert capabilities is not None
     case = Case(op, {"T": name_of(np.dtype(dtype))}, {"data": (1, 1, 4)}, pool([2]))
-    return capabilities.reason_against(find(op), case)
+    return capabilities.reason_against(find_spec(op), case)
 
 
 def test_kernels_that_onnxruntime_does_not_list_are_declared() -> None:
@@ -180,7 +180,7 @@ def test_kernels_that_onnxruntime_does_not_list_are_declared() -> None:
 
 
 def _asked(op: str) -> tuple[Any, Case]:
-    return find(op), Case(op, {"T": "f32"}, {"data": (1, 1, 4)}, {})
+    return find_spec(op), Case(op, {"T": "f32"}, {"data": (1, 1, 4)}, {})
 
 
 @pytest.mark.needs("onnxruntime")

@@ -12,7 +12,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 Attributes = dict[str, Any]
 
@@ -43,7 +43,7 @@ def unclaimed(
 ) -> str | None:
     declared = capabilities_of(backend)
     assert declared is not None
-    spec = find(op)
+    spec = find_spec(op)
     types = {"T": dtype} if output_size is None else {"T": dtype, "T_SHAPE": "i64"}
     inputs = {} if output_size is None else {"output_size": output_size}
     case = Case(op, types, {"data": shape}, attributes, inputs)

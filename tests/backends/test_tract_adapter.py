@@ -14,7 +14,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 pytestmark = pytest.mark.needs("tract")
 
@@ -95,7 +95,7 @@ def test_what_it_has_not_is_not_claimed(tract: Backend, op: str, dtype: Any, cla
     declared = capabilities_of(tract)
     assert declared is not None
     case = Case(op, {"T": name_of(np.dtype(dtype))}, {"data": (1, 1, 4)}, pool([2]))
-    assert (declared.reason_against(find(op), case) is None) == claimed
+    assert (declared.reason_against(find_spec(op), case) is None) == claimed
 
 
 @pytest.mark.parametrize("op", ["onnx.AveragePool-22", "onnx.MaxPool-22"])

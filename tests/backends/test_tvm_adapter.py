@@ -14,7 +14,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 pytestmark = pytest.mark.needs("tvm")
 
@@ -92,7 +92,7 @@ def test_what_it_has_not_is_not_claimed(tvm: Backend, op: str, dtype: Any, claim
     declared = capabilities_of(tvm)
     assert declared is not None
     case = Case(op, {"T": name_of(np.dtype(dtype))}, {"data": (1, 1, 4)}, pool([2]))
-    assert (declared.reason_against(find(op), case) is None) == claimed
+    assert (declared.reason_against(find_spec(op), case) is None) == claimed
 
 
 def test_the_script_says_the_same(tvm: Backend) -> None:

@@ -9,7 +9,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.versions import known, needed
 from conformance.errors import BackendError
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 
 @pytest.mark.parametrize("version", ["1.15", "1.15.1", "1.20rc1", "2.0+cpu", "2024.0.0-1234-ab"])
@@ -46,6 +46,6 @@ def test_operators_newer_than_the_runtime_are_not_declared(op, opset, claimed):
     if op == "onnx.MaxPool-1":
         assert not capabilities.declares(op, "f32", 4)
         return
-    spec = find(op)
+    spec = find_spec(op)
     case = Case(op, {"T": "f32"}, {spec.data.name: (1, 1, 3)}, {"kernel_shape": [1]})
     assert (capabilities.reason_against(spec, case) is None) is claimed

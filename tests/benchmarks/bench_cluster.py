@@ -20,10 +20,10 @@ from pathlib import Path
 import psutil
 
 from conformance import parallel
-from conformance.audit import run as audits
+from conformance.audit import audit_suite as audits
 from conformance.cluster.workers import Cluster, connected
 from conformance.generate.drawn import Drawing, draw_all, pieces
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.packing import Packer
 from conformance.suite.store import open_suite
 
@@ -37,7 +37,7 @@ PIECE = 100
 
 def drawings(count: int, folder: Path) -> list[Drawing]:
     folder.mkdir(parents=True)
-    spec = find(OP)
+    spec = find_spec(OP)
     return [
         replace(pieces(spec, PIECE, root=0, folder=folder)[0], number=number)
         for number in range(1, count // PIECE + 1)

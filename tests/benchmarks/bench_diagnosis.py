@@ -18,7 +18,7 @@ import conformance
 from conformance.api import Run
 from conformance.backends.discovery import load
 from conformance.backends.numpy import NumPy
-from conformance.diagnosis.diagnose import Diagnosis
+from conformance.diagnosis.diagnose import RunDiagnosis
 
 RUNS = 3
 
@@ -45,9 +45,9 @@ def one(name: str, run: Run, suite: conformance.Suite) -> None:
     precision = run.header["options"]["precision"]
 
     def diagnose() -> None:
-        diagnosis = Diagnosis(run.results, suite, level="must", precision=precision)
+        diagnosis = RunDiagnosis(run.results, suite, level="must", precision=precision)
         for finding in run.findings:
-            diagnosis.of(finding)
+            diagnosis.diagnose(finding)
 
     failed = sum(result.status in ("fail", "error") for result in run.results)
     note = f"{failed} failures, check {run.footer['seconds']:.1f} s"

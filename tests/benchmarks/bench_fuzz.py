@@ -18,7 +18,7 @@ from conformance.backends.numpy import OPERATORS, NumPy
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 TOLD = 10
 
@@ -45,7 +45,9 @@ def main() -> None:
             )
 
     with Inline(NumPy()) as executor:
-        session = FuzzSession(executor, {op: find(op) for op in args.op or OPERATORS}, question, {})
+        session = FuzzSession(
+            executor, {op: find_spec(op) for op in args.op or OPERATORS}, question, {}
+        )
         outcome = session.run(tell)
     print(f"{outcome.cases} cases, until {outcome.ended}; {len(outcome.discoveries)} findings")
 

@@ -19,7 +19,7 @@ import measure
 import numpy as np
 
 import conformance
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.generate.drawn import Drawing
 from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
@@ -28,8 +28,8 @@ from conformance.reference import answers
 from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec import loader
-from conformance.spec.catalogue import faults
-from conformance.spec.table import table_of
+from conformance.spec.case_table import table_of
+from conformance.spec.catalogue import mutants_of
 from conformance.suite.packing import container
 from conformance.suite.writer import listed
 
@@ -45,7 +45,7 @@ STEP = 5
 
 def one_operator(op: str) -> None:
     """Rates of the three parts; building takes the vectors of the core suite."""
-    spec = loader.find(op)
+    spec = loader.find_spec(op)
     roots = itertools.count()  # another root each time: the same draw could be remembered
     drawn: list[Case] = []
 
@@ -69,12 +69,12 @@ def one_operator(op: str) -> None:
         for case, data in zip(cases, inputs, strict=True):
             answers(spec, case, data)
 
-    bank = Bank(spec, faults(spec))
+    bank = MutantRunner(spec, mutants_of(spec))
 
     def killing() -> None:
         may = bank.may_differ(cases)
         for case, data, row in zip(cases, inputs, may, strict=True):
-            bank.prints(case, data, row)
+            bank.fingerprints(case, data, row)
 
     times = measure.timed(RUNS, drawing)
     measure.show(f"{op}: drawing", measure.rates(times, DRAWS), "draws/s")
@@ -89,10 +89,10 @@ def one_operator(op: str) -> None:
 
     def killing_in_full() -> None:
         for case, data in zip(cases[::STEP], inputs[::STEP], strict=True):
-            bank.prints(case, data)
+            bank.fingerprints(case, data)
 
     times, in_full = measure.timed(1, killing), measure.timed(1, killing_in_full)
-    mutants = f"{len(bank.faults)} known faults on each"
+    mutants = f"{len(bank.mutants)} known faults on each"
     measure.show(f"{op}: killing", measure.rates(times, len(cases)), "cases/s", mutants)
     each = times[0] / len(cases), in_full[0] / len(cases[::STEP])
     measure.show_one("  of the time without geometry", each[0] / each[1], "", "each mutant in full")
@@ -100,7 +100,7 @@ def one_operator(op: str) -> None:
 
 def containers(op: str) -> None:
     """Vectors a second of containers of a drawn suite, one of each rank."""
-    spec = loader.find(op)
+    spec = loader.find_spec(op)
     numbers = range(len(spec.ranks))
 
     def making() -> None:
@@ -115,7 +115,7 @@ def containers(op: str) -> None:
 def bench() -> None:
     """The parts for each operator, then whole commands."""
     measure.title(f"Generating: parts (rank {RANK} where cases are drawn)")
-    for op in loader.shipped():
+    for op in loader.shipped_specs():
         one_operator(op)
         containers(op)
     measure.title("conformance generate, the core suite, once each in a fresh process")

@@ -42,7 +42,7 @@ from conformance.reference import answers, facts
 from conformance.reference.exact import as_wide, decode, round_ratio
 from conformance.reference.mean_bounds import accumulator
 from conformance.reference.values import data_of
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 96, 256, 384, 1024, 4096)
@@ -115,7 +115,7 @@ class Means:
 
 def means_of(case: Case, data: Array, answer: Answer, precision: str) -> Iterator[Means]:
     """The graded means of one case with finite taps and ends, by their number of taps."""
-    env = facts(find(case.op), case, [data])
+    env = facts(find_spec(case.op), case, [data])
     if env["reduce"] != "mean":
         return
     flat, counted = (table.reshape(prod(table.shape[:-1]), table.shape[-1]) for table in env.table)
@@ -166,7 +166,7 @@ def generated_means(dtype: str, precision: str, sizes: Iterable[int] = SIZES) ->
     found: list[Means] = []
     for seed, (n, pattern) in enumerate(product(sizes, PATTERNS)):
         case = one_window(dtype, (1, WINDOWS, n), pattern, seed)
-        found += answered(case, data_of(find(case.op), case)[0], precision)
+        found += answered(case, data_of(find_spec(case.op), case)[0], precision)
     for n in sizes:
         found += answered(
             one_window(dtype, (1, 1, n)), stalled(n, DTYPES[dtype], precision), precision
@@ -189,7 +189,7 @@ def one_window(dtype: str, shape: tuple[int, ...], pattern: str = "stalled", see
 
 
 def answered(case: Case, data: Array, precision: str) -> Iterator[Means]:
-    return means_of(case, data, answers(find(case.op), case, [data])[0], precision)
+    return means_of(case, data, answers(find_spec(case.op), case, [data])[0], precision)
 
 
 def _by_taps(found: Iterable[Means]) -> list[Means]:

@@ -14,8 +14,8 @@ from conformance.challenge.record import ChallengeRecord, read_record
 from conformance.cli import main
 from conformance.generate import plan, twins
 from conformance.generate.pairs import Effort
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import load_text
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import load_spec_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))
 
@@ -131,7 +131,7 @@ def specification() -> str:
     lines = tiny.TEXT.replace("rank: [3, 4]", "rank: [3, 3]").splitlines(keepends=True)
     text = "".join(one for one in lines if not one.startswith("  differs:"))
     text = text.replace("\nreject:", f"{EDGES}\nreject:")
-    stated = (f"  {fault.id}: It does not count.\n" for fault in faults(load_text(text)))
+    stated = (f"  {fault.id}: It does not count.\n" for fault in mutants_of(load_spec_text(text)))
     return f"{text}equivalent:\n{''.join(stated)}"
 
 

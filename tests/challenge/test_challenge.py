@@ -70,7 +70,7 @@ def steps(
         return Isolation("process", hashed=True).executor_for(one.backend)
 
     means = VerifierInputs(
-        find=lambda _: loader.find(one.spec),
+        find=lambda _: loader.find_spec(one.spec),
         published=one.published,
         executor=executor if backend else None,
         reselect=reselect,

@@ -18,13 +18,13 @@ import tiers
 from squares import Mortal, Square, Wrong
 
 from conformance import parallel
-from conformance.audit import run as audits
+from conformance.audit import audit_suite as audits
 from conformance.cluster import fingerprint as prints
 from conformance.cluster import workers
 from conformance.cluster.workers import Cluster, connected
 from conformance.errors import SuiteError, UsageError
 from conformance.generate.drawn import draw_all, pieces
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.packing import Packer
 from conformance.suite.store import Suite
 
@@ -128,7 +128,7 @@ def test_all_listen_on_the_loopback_alone(cluster: Cluster) -> None:
 
 
 def test_drawn_containers_have_the_same_bytes(cluster: Cluster, tmp_path: Path) -> None:
-    spec = find("AdaptiveAvgPool-8")
+    spec = find_spec("AdaptiveAvgPool-8")
     found: dict[str, bytes] = {}
     for name, processes in (("here", 1), ("there", cluster)):
         folder = tmp_path / name

@@ -8,23 +8,23 @@ from functools import cache
 import tiers
 from stored import Kept
 
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 CORE = tiers.core()
 
 
 @cache
-def bank(op: str) -> dict[str, Fault]:
-    return {fault.id: fault for fault in faults(find(op))}
+def bank(op: str) -> dict[str, Mutant]:
+    return {fault.id: fault for fault in mutants_of(find_spec(op))}
 
 
 @cache
@@ -36,8 +36,8 @@ def run(
     op: str, ids: Sequence[str], only: Callable[[Entry], bool] = lambda entry: True
 ) -> Iterator[Result]:
     """What a backend with these faults makes of the core suite, or ``only`` of some vectors."""
-    spec = find(op)
-    altered = Altered(spec, *(bank(op)[one].variant for one in ids))
+    spec = find_spec(op)
+    altered = Altered(spec, *(bank(op)[one].change for one in ids))
     for entry in CORE.manifest.vectors:
         if entry.op != op or entry.reject is not None or entry.level != "must":
             continue
@@ -84,9 +84,9 @@ def searched(
     faults.
     """
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
-    known = [fault for fault in faults(find(op)) if fault.id not in without]
-    return explanations(
-        find(op),
+    known = [fault for fault in mutants_of(find_spec(op)) if fault.id not in without]
+    return explain_failures(
+        find_spec(op),
         results,
         known,
         read=vector,

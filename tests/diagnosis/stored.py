@@ -10,21 +10,21 @@ from functools import cached_property
 from math import prod
 from unittest.mock import patch
 
-from conformance.audit.kills import Bank
-from conformance.diagnosis import observed
-from conformance.diagnosis.agreement import Asked
-from conformance.diagnosis.cause import candidates, is_named
-from conformance.diagnosis.explaining import explanations
+from conformance.audit.kills import MutantRunner
+from conformance.diagnosis import operator_results
+from conformance.diagnosis.agreement import ObservedVector
+from conformance.diagnosis.code_path import CodePath, code_path_of
+from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import Kernel, kernel_of
+from conformance.diagnosis.wording import candidates, is_named
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT
 from conformance.grade.returned import MAX_ELEMENTS, packed
 from conformance.model import Case, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
@@ -59,19 +59,19 @@ class Operator:
     """One operator with its vectors of level must, and what each mutant gives on them."""
 
     def __init__(self, op: str, suite: Suite) -> None:
-        self.op, self.spec = op, find(op)
-        self.bank: dict[str, Fault] = {one.id: one for one in faults(self.spec)}
+        self.op, self.spec = op, find_spec(op)
+        self.bank: dict[str, Mutant] = {one.id: one for one in mutants_of(self.spec)}
         self._vectors = {
             entry.id: suite.read(entry)
             for entry in suite.manifest.vectors
             if entry.op == op and entry.reject is None and entry.level == "must"
         }
         self._subjects: OrderedDict[str, Subject] = OrderedDict()
-        self._places: dict[str, Kernel] = {}
+        self._places: dict[str, CodePath] = {}
 
-    def _place_of(self, spec: OpSpec, case: Case) -> Kernel:
+    def _place_of(self, spec: OpSpec, case: Case) -> CodePath:
         if case.id not in self._places:
-            self._places[case.id] = kernel_of(spec, case)
+            self._places[case.id] = code_path_of(spec, case)
         return self._places[case.id]
 
     def subject(self, vector: Vector) -> Subject:
@@ -90,10 +90,12 @@ class Operator:
         found: dict[str, dict[str, tuple[bytes, bool]]] = {one: {} for one in self.bank}
         vectors = list(self._vectors.values())
         for vector, kills in zip(
-            vectors, Bank(self.spec, list(self.bank.values())).all_kills(vectors), strict=True
+            vectors,
+            MutantRunner(self.spec, list(self.bank.values())).all_kills(vectors),
+            strict=True,
         ):
             for kill in kills:
-                found[kill.fault][vector.id] = kill.print, kill.must
+                found[kill.mutant][vector.id] = kill.fingerprint, kill.at_must
         return found
 
     @cached_property
@@ -125,7 +127,7 @@ class Operator:
             one for one, kills in self._kills.items() if any(must for _, must in kills.values())
         ]
 
-    def faults(self, ids: Sequence[str]) -> tuple[Fault, ...]:
+    def faults(self, ids: Sequence[str]) -> tuple[Mutant, ...]:
         return tuple(self.bank[one] for one in ids)
 
     def pairs(self, chance: random.Random, count: int) -> Iterator[tuple[str, str]]:
@@ -134,7 +136,7 @@ class Operator:
         for _ in range(count):
             for _ in range(TRIES):
                 one, other = chance.sample(shown, 2)
-                rules = (self.bank[name].variant.replace.keys() for name in (one, other))
+                rules = (self.bank[name].change.replace.keys() for name in (one, other))
                 if set.isdisjoint(*map(set, rules)) and other not in self.alike(one):
                     yield one, other
                     break
@@ -144,10 +146,12 @@ class Operator:
         bank = [fault for fault in self.bank.values() if fault.id not in without]
         # The product works out places and references for each run; here all runs ask the same ones.
         with (
-            patch.object(observed, "kernel_of", self._place_of),
-            patch.object(Asked, "whole", lambda asked: self.subject(asked.vector)),
+            patch.object(operator_results, "code_path_of", self._place_of),
+            patch.object(
+                ObservedVector, "full_evaluator", lambda observed: self.subject(observed.vector)
+            ),
         ):
-            found = explanations(
+            found = explain_failures(
                 self.spec,
                 list(self._results(ids)),
                 bank,
@@ -159,7 +163,7 @@ class Operator:
         return Run(tuple(one for one in found if is_named(one)))
 
     def _results(self, ids: Sequence[str]) -> Iterator[Result]:
-        altered = Altered(self.spec, *(self.bank[one].variant for one in ids))
+        altered = Altered(self.spec, *(self.bank[one].change for one in ids))
         for vector in self._vectors.values():
             given: list[Array] | None = None
             if any(vector.id in self._kills[one] for one in ids):

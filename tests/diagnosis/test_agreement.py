@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from faulty import answered, bank, searched
 
-from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.cause import by_faults
-from conformance.diagnosis.kernel import kernel_of
+from conformance.diagnosis.agreement import Agreement, ObservedVector
+from conformance.diagnosis.code_path import code_path_of
+from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
 from conformance.model import Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
 
 LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"
 NAN = float("nan")
@@ -29,22 +29,22 @@ def asked(
     attributes: dict[str, Any],
     *outputs: Array,
     followed: str | None = None,
-) -> Asked:
+) -> ObservedVector:
     """A vector of some data with what came back; with nothing where that passed."""
-    spec = find(op)
-    case = case_of(spec, [data], attributes)
+    spec = find_spec(op)
+    case = case_from_inputs(spec, [data], attributes)
     base = answers(spec, case, [data])
     found = readings(spec, facts(spec, case, [data]), base)
     vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
-    return Asked(spec, vector, outputs or None, {}, "must", followed)
+    return ObservedVector(spec, vector, outputs or None, {}, "must", followed)
 
 
 def altered(op: str, *mutants: str) -> Altered:
-    return Altered(find(op), *(bank(op)[one].variant for one in mutants))
+    return Altered(find_spec(op), *(bank(op)[one].change for one in mutants))
 
 
 def interpretations(op: str) -> dict[str, Any]:
-    return {one.name: one for one in find(op).interpretations}
+    return {one.name: one for one in find_spec(op).interpretations}
 
 
 def channels(*rows: list[float], dtype: str = "f4") -> Array:
@@ -110,8 +110,8 @@ def test_nan_that_a_mutant_gives_is_in_its_interval() -> None:
     rng = np.random.default_rng(1)
     data = np.stack([[200, -200] * 8, rng.uniform(1, 2, 16)]).astype("f2")[None]
     attributes = {"kernel_size": [16], "norm_type": 3}
-    spec = find(op)
-    subject = Subject(spec, case_of(spec, [data], attributes), [data])
+    spec = find_spec(op)
+    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data])
     (made,), ((_, high),) = subject.under(mutant), subject.ends(mutant, "standard")
     assert np.isnan(made[0, 0, 0])
     assert high[0, 1, 0] > made[0, 1, 0]
@@ -129,13 +129,13 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
     mutant = altered(ADAPTIVE, "sums-in-own-type-in-3d")
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        if kernel_of(find(ADAPTIVE), one.case).plane is not whole:
+        if code_path_of(find_spec(ADAPTIVE), one.case).plane is not whole:
             return right
-        return Subject(find(ADAPTIVE), one.case, one.inputs).under(mutant)
+        return Subject(find_spec(ADAPTIVE), one.case, one.inputs).under(mutant)
 
     (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
-    assert {one.plane for one in found.places} == {whole}
-    told = by_faults(found)
+    assert {one.plane for one in found.code_paths} == {whole}
+    told = describe_mutants(found)
     window = "one window is the whole plane" if whole else "no window is the whole plane"
     assert told["scope"]["window"] == [window]
     assert f" where {window}." in told["sentence"]
@@ -152,8 +152,8 @@ def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees()
         "padding": [800, 1],
         "ceil_mode": True,
     }
-    spec = find(op)
-    subject = Subject(spec, case_of(spec, [data], attributes), [data], [(1, 1, 3200, 4)])
+    spec = find_spec(op)
+    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data], [(1, 1, 3200, 4)])
     values, indices = subject.under(mutant)
     assert values.shape == (1, 1, 3200, 4)
     assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.EQUAL
@@ -170,7 +170,7 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
     equal = set()
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        subject = Subject(find(LP), one.case, one.inputs)
+        subject = Subject(find_spec(LP), one.case, one.inputs)
         outputs = subject.under(both)
         if any(np.array_equal(outputs, subject.under(one), equal_nan=True) for one in alone):
             return outputs
@@ -182,7 +182,7 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
 
     results = [one for one in answered(LP, made) if one.id not in equal]
     found = {one.ids: one for one in searched(LP, results)}
-    assert found[names].equal == 0
+    assert found[names].equal_count == 0
     assert {names, names[:1], names[1:]} == found.keys()
 
 
@@ -206,7 +206,7 @@ def test_what_a_window_without_data_gives_is_open_of_a_mutant_too(
     returned = channels([filler, 5, 7]), np.array([[indices]], "i8")
     one = asked(MAX, channels([5, 7, 6]), attributes, *returned)
     assert one.agreement(altered(MAX, SWAPPED), {}) is expected
-    assert one.glance(altered(MAX, SWAPPED), {}) is expected
+    assert one.quick_agreement(altered(MAX, SWAPPED), {}) is expected
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.diagnosis.cause import by_conditions
-from conformance.diagnosis.conditions import MOST, Condition, Separation, _tail, separation
+from conformance.diagnosis.conditions import (
+    MAX_CONDITIONS,
+    Condition,
+    Separation,
+    _tail,
+    find_separation,
+)
+from conformance.diagnosis.wording import describe_conditions
 from conformance.model import Result, Status
 
 EDGES = tuple("abcdef")
@@ -36,9 +42,9 @@ ROWS = st.lists(st.frozensets(st.sampled_from(EDGES)), min_size=2, max_size=8)
 def test_what_is_said_is_true_and_no_shorter_conjunction_is_exact(
     failed: list[frozenset[str]], passed: list[frozenset[str]]
 ) -> None:
-    found = separation(results(failed, Status.FAIL), results(passed, Status.PASS))
+    found = find_separation(results(failed, Status.FAIL), results(passed, Status.PASS))
     every = [Condition(edge, holds) for edge in EDGES for holds in (True, False)]
-    most = min(MOST, len(failed) - 1)
+    most = min(MAX_CONDITIONS, len(failed) - 1)
     exact = [
         some
         for some in chain.from_iterable(combinations(every, n) for n in range(1, most + 1))
@@ -61,7 +67,7 @@ def test_an_edge_and_what_is_lacking_beside_it() -> None:
     failed = results([frozenset("ab"), frozenset("abc")] * 2, Status.FAIL)
     passed = results([frozenset("a"), frozenset("b"), frozenset("abd")], Status.PASS)
     conditions = (Condition("a"), Condition("b"), Condition("d", holds=False))
-    assert separation(failed, passed) == Separation(conditions, 4, 0, 3)
+    assert find_separation(failed, passed) == Separation(conditions, 4, 0, 3)
 
 
 def test_an_attribute_that_failing_vectors_leave_out() -> None:
@@ -69,29 +75,29 @@ def test_an_attribute_that_failing_vectors_leave_out() -> None:
     failed = [replace(one, left_out=("dilations",)) for one in results(alike, Status.FAIL)]
     passed = results(alike, Status.PASS)
     found = Separation((Condition("dilations omitted"),), 3, 0, 3)
-    assert separation(failed, passed) == found
-    told = by_conditions(found, None, rejected=False, by_chance=False)
+    assert find_separation(failed, passed) == found
+    told = describe_conditions(found, None, rejected=False, by_chance=False)
     assert told["sentence"] == "Fails whenever dilations is omitted."
 
 
 def test_what_may_be_coincidence_is_called_so() -> None:
     found = Separation((Condition("a"), Condition("b", holds=False)), 2, 0, 2)
-    told = by_conditions(found, None, rejected=False, by_chance=True)
+    told = describe_conditions(found, None, rejected=False, by_chance=True)
     assert told["sentence"] == "All have a and not b; may be coincidence."
 
 
 def test_one_failure_is_no_pattern_and_without_passes_there_is_nothing_to_tell() -> None:
     failed = results([frozenset("a"), frozenset("a")], Status.FAIL)
     passed = results([frozenset("b")], Status.PASS)
-    assert separation(failed[:1], passed) is None
-    assert separation(failed, []) is None
-    assert separation(failed, passed) is not None
+    assert find_separation(failed[:1], passed) is None
+    assert find_separation(failed, []) is None
+    assert find_separation(failed, passed) is not None
 
 
 def test_conditions_that_most_passing_vectors_meet_too_are_not_told() -> None:
     failed = results([frozenset("a")] * 3, Status.FAIL)
     passed = results([frozenset("a")] * 5 + [frozenset("b")] * 5, Status.PASS)
-    assert separation(failed, passed) is None
+    assert find_separation(failed, passed) is None
 
 
 def test_conditions_that_were_picked_for_a_few_of_many_failures_may_be_chance() -> None:
@@ -108,7 +114,7 @@ def test_conditions_that_were_picked_for_a_few_of_many_failures_may_be_chance() 
 def test_two_failures_of_two_vectors_are_no_chance_among_many_but_are_among_few() -> None:
     failed = results([frozenset("a")] * 2, Status.FAIL)
     both = [results([frozenset("bc")] * many, Status.PASS) for many in (5, 500)]
-    told = [separation(failed, passed) for passed in both]
+    told = [find_separation(failed, passed) for passed in both]
     assert [one and one.by_chance(failed, some) for one, some in zip(told, both, strict=True)] == [
         True,
         False,

@@ -7,16 +7,16 @@ import pytest
 import tiers
 from faulty import CORE, answered, bank, run, searched, vector
 
-from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.kernel import kernel_of
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.agreement import Agreement, ObservedVector
+from conformance.diagnosis.code_path import code_path_of
+from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 ADAPTIVE = "AdaptiveAvgPool-8"
 
@@ -44,12 +44,12 @@ def test_noise_is_not_a_poor_accumulator(size: float) -> None:
 def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
     """A zero at random here and there once hits what some shortcut leaves out."""
     fault = next(f for f in bank(ADAPTIVE).values() if f.id == "global-row-tail-lost-8")
-    altered = Altered(find(ADAPTIVE), fault.variant)
+    altered = Altered(find_spec(ADAPTIVE), fault.change)
     hit = next(e.id for e in CORE.manifest.vectors if e.op == ADAPTIVE and fault.id in e.kills)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.case.id == hit:
-            return Subject(find(ADAPTIVE), one.case, one.inputs).under(altered)
+            return Subject(find_spec(ADAPTIVE), one.case, one.inputs).under(altered)
         if right[0].size and noise(one, 1).flat[0] < 0.5:
             right[0].flat[-1] = 17
         return right
@@ -69,13 +69,13 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
     )
     results = list(run(op, [held_out]))
     failed = [result for result in results if result.status in FAILED]
-    altered = Altered(find(op), bank(op)[other].variant)
+    altered = Altered(find_spec(op), bank(op)[other].change)
     alike = [
         one.id
         for one in failed
-        if Asked(find(op), vector(one.id), unpacked(one.returned or ()), {}, "must").agreement(
-            altered, {}
-        )
+        if ObservedVector(
+            find_spec(op), vector(one.id), unpacked(one.returned or ()), {}, "must"
+        ).agreement(altered, {})
     ]
     assert 10 < len(alike) < len(failed) - 10
     assert searched(op, results, without=[held_out]) == []
@@ -106,11 +106,11 @@ def test_what_only_a_refused_name_explained_speaks_against_others() -> None:
 
 
 def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
-    spec, fault = find("AvgPool-1"), bank("AvgPool-1")["divisor-clips-overhang"]
+    spec, fault = find_spec("AvgPool-1"), bank("AvgPool-1")["divisor-clips-overhang"]
     entry = next(e for e in CORE.manifest.vectors if fault.id in e.kills and e.level == "must")
     for level, expected in [("must", Agreement.EQUAL), ("should", Agreement.NONE)]:
-        asked = Asked(spec, vector(entry.id), None, {}, level)
-        assert asked.consistency(Altered(spec, fault.variant)) is expected
+        asked = ObservedVector(spec, vector(entry.id), None, {}, level)
+        assert asked.consistency(Altered(spec, fault.change)) is expected
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
     case = vector(entry.id).case
     dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
     passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank, asked=case.asked)
-    evidence = OperatorEvidence(
-        find(ADAPTIVE),
+    evidence = OperatorResults(
+        find_spec(ADAPTIVE),
         [passed],
         read=vector,
         noticed={case.id: ["another"], "a failure": ["one"]},
         precision={dtype: precision},
         level="must",
     )
-    assert len(list(evidence.passed(kernel_of(find(ADAPTIVE), case), [fault]))) == count
+    assert len(list(evidence.passed(code_path_of(find_spec(ADAPTIVE), case), [fault]))) == count

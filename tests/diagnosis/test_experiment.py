@@ -8,8 +8,8 @@ from experiment import Tally, arguments, measured, table
 from prediction import Fresh
 from stored import Operator
 
+from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import Kernel
 
 OP = "onnx.GlobalMaxPool-22"
 HELD_OUT = 4
@@ -50,7 +50,9 @@ def test_a_name_is_judged_where_it_is_told_alone() -> None:
     operator = Operator("AdaptiveMaxPool-8", tiers.smoke())
     true = operator.faults(["images-after-first-unwritten-if-global"])
     named = operator.faults(["images-after-first-unwritten"])
-    every = {Kernel(t, r, p) for t in ("f16", "f32", "f64") for r in (3, 4) for p in (True, False)}
+    every = {
+        CodePath(t, r, p) for t in ("f16", "f32", "f64") for r in (3, 4) for p in (True, False)
+    }
     fresh = Fresh(operator.spec)
     for places, verdict in [({one for one in every if one.plane}, "right"), (every, "false")]:
         told = Explanation(named, {}, frozenset(places), frozenset(every - places), 0, 0)

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import LOOKED_AT
+from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
@@ -36,7 +36,7 @@ def some_fault() -> st.SearchStrategy[tuple[str, str]]:
             (op, fault.id)
             for op in CORE.manifest.ops
             for fault in bank(op).values()
-            if not fault.equivalent and not fault.reading
+            if not fault.equivalent and not fault.excused_by
         ]
     )
 
@@ -51,7 +51,7 @@ def named(found: Explanation, op: str, faults: list[str]) -> bool:
     """Whether an explanation, or one as good, names nothing but some of the faults."""
     allowed = frozenset().union(*(alike(op, fault) for fault in faults))
     return any(
-        all(one.id in allowed for one in some) for some in (found.faults, *found.alternatives)
+        all(one.id in allowed for one in some) for some in (found.mutants, *found.alternatives)
     )
 
 
@@ -65,13 +65,13 @@ def check(op: str, faults: list[str]) -> list[Explanation]:
     failed = {result.id for result in results if result.status in FAILED}
     told = {result.id for result in results if result.returned is not None}
     assert failed
-    agreeing = {vector for one in found for vector in one.agrees}
+    agreeing = {vector for one in found for vector in one.agreements}
     assert agreeing <= told
-    assert len(agreeing) == min(LOOKED_AT, len(told))
+    assert len(agreeing) == min(MAX_COMPARED_FAILURES, len(told))
     for one in found:
         assert named(one, op, faults), (one.ids, faults)
     for fault in faults:
-        seen = product(*((one.faults, *one.alternatives) for one in found))
+        seen = product(*((one.mutants, *one.alternatives) for one in found))
         assert any(
             alike(op, fault) & {f.id for group in choice for f in group} for choice in seen
         ), fault
@@ -86,8 +86,8 @@ def check(op: str, faults: list[str]) -> list[Explanation]:
 def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
     op, fault = chosen
     (found,) = check(op, [fault])
-    assert len(found.faults) == 1
-    assert found.whole
+    assert len(found.mutants) == 1
+    assert found.is_everywhere
 
 
 @pytest.mark.parametrize(
@@ -111,23 +111,23 @@ def test_a_fault_that_shows_beside_another_alone_is_named_with_a_third() -> None
     ]
     results = list(run(op, faults, small))
     found = searched(op, results)
-    assert {f.id for one in found for f in one.faults} == set(faults)
+    assert {f.id for one in found for f in one.mutants} == set(faults)
     assert set(faults) in [set(one.ids) for one in found]
     failed = {result.id for result in results if result.status in FAILED}
-    assert {vector for one in found for vector in one.agrees} == failed
+    assert {vector for one in found for vector in one.agreements} == failed
 
 
 def test_that_two_known_faults_meet_once_is_no_coincidence() -> None:
     """One failure is named by both, beside an unexplained one; by what is not known it is not."""
     op, faults = "onnx.MaxPool-22", ["index-before-first-of-each-axis", "same-forgets-dilations"]
     results = list(run(op, faults, small))
-    first, *more = next(one for one in searched(op, results) if len(one.ids) == 2).agrees
+    first, *more = next(one for one in searched(op, results) if len(one.ids) == 2).agreements
     right = next(one for one in results if one.status is Status.PASS and one.size > 100)
     results = [one for one in results if one.id not in (*more, right.id)]
     results.append(wrong(right.id))
 
     def both(some: Iterable[Result]) -> set[frozenset[str]]:
-        return {frozenset(one.ids) for one in searched(op, list(some)) if first in one.agrees}
+        return {frozenset(one.ids) for one in searched(op, list(some)) if first in one.agreements}
 
     assert both(results) == {frozenset(faults)}
     lone = [one for one in results if one.status is Status.PASS or one.id in (first, right.id)]
@@ -145,10 +145,10 @@ def wrong(vector_id: str) -> Result:
 def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None:
     """Where windows start may be taken from how many there are, or the other way round."""
     spec, fault = (
-        find("onnx.AveragePool-22"),
+        find_spec("onnx.AveragePool-22"),
         bank("onnx.AveragePool-22")["overhang-split-between-ends"],
     )
-    altered = Altered(spec, fault.variant)
+    altered = Altered(spec, fault.change)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         outputs = Subject(spec, one.case, one.inputs).under(altered)
@@ -161,7 +161,7 @@ def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None
 
 
 def test_nothing_is_said_of_a_backend_without_failures() -> None:
-    excused = next(fault for fault in bank("AvgPool-1").values() if fault.reading)
+    excused = next(fault for fault in bank("AvgPool-1").values() if fault.excused_by)
     results, found = explained("AvgPool-1", [excused.id])
     assert not [result for result in results if result.status in FAILED]
     assert found == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,18 @@ import yaml
 
 import conformance
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.diagnosis.cause import MAX_NAMES
-from conformance.diagnosis.deciding import decider
-from conformance.diagnosis.kernel import Kernel
+from conformance.diagnosis.code_path import CodePath
+from conformance.diagnosis.distinguishing_vector import distinguishing_vector
+from conformance.diagnosis.wording import MAX_NAMES
 from conformance.dtypes import Array
 from conformance.grade.baseline import baseline
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
 from conformance.run.engine import Options, run
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 OP = "AvgPool-1"
 
@@ -34,13 +35,13 @@ class Backend:
     name, version = "faulty", "1"
 
     def __init__(self, mutant: str) -> None:
-        self.spec = find(OP)
-        (fault,) = (one for one in faults(self.spec) if one.id == mutant)
-        self.altered = Altered(self.spec, fault.variant)
+        self.spec = find_spec(OP)
+        (fault,) = (one for one in mutants_of(self.spec) if one.id == mutant)
+        self.altered = Altered(self.spec, fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         evaluate(self.spec, inputs, attributes)  # raises where it must be rejected
-        case = case_of(self.spec, inputs, attributes)
+        case = case_from_inputs(self.spec, inputs, attributes)
         return list(Subject(self.spec, case, inputs).under(self.altered))
 
 
@@ -104,8 +105,9 @@ def test_a_search_names_nothing_of_one_vector(monkeypatch: pytest.MonkeyPatch) -
     """Images after the last 8 and planes after the last 4 look alike in 9x1x1x1."""
     mutant = "exclude-pad-taken-for-true"
     those = killers(mutant)
-    monkeypatch.setattr("conformance.diagnosis.diagnose.FUZZ", tiers.core().manifest.name)
-    monkeypatch.setattr("conformance.diagnosis.diagnose.Diagnosis._unasked", lambda *_: [])
+    search = SimpleNamespace(FUZZ=tiers.core().manifest.name)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.SuiteName", search)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.RunDiagnosis._unasked", lambda *_: [])
     told = next(one for one in (of(mutant, one) for one in those) if len(ids(one)) <= MAX_NAMES)
     assert mutant in ids(told)
     assert told["faults"] == []
@@ -120,7 +122,7 @@ def test_a_passing_vector_leaves_one_name() -> None:
 
 
 def test_where_no_vector_decides_a_command_makes_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.distinguishing_vector", lambda *_: None)
     mutant = "exclude-pad-taken-for-true"
     some = (of(mutant, one) for one in killers(mutant))
     told = next(one for one in some if one["alternatives"])
@@ -152,11 +154,11 @@ def test_the_vector_that_decides_is_where_the_mutant_is() -> None:
 
 @pytest.mark.parametrize("rank", [3, 4, 5])
 def test_a_vector_that_decides_is_of_the_rank_that_is_asked_for(rank: int) -> None:
-    suite, spec = tiers.core(), find(OP)
-    known = {one.id: one for one in faults(spec)}
+    suite, spec = tiers.core(), find_spec(OP)
+    known = {one.id: one for one in mutants_of(spec)}
     some = [(known["begin-pads-dropped"],), (known["end-pads-dropped"],)]
     entries = [one for one in suite.manifest.vectors if one.op == OP and one.reject is None]
-    found = decider(spec, some, entries, suite.get, {Kernel("f32", rank)})
+    found = distinguishing_vector(spec, some, entries, suite.get, {CodePath("f32", rank)})
     assert found is not None
     assert suite.get(found).inputs[0].ndim == rank
     assert suite.get(found).inputs[0].dtype == np.float32
@@ -203,7 +205,7 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     reason for a known failure."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fresh").mkdir()
-    monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.distinguishing_vector", lambda *_: None)
     mutant, suite = "begin-pads-dropped", tiers.core()
     only = killers_in_images(mutant)[:1]
     options = Options(ops=[OP], only=only, spec="npu dir/npu.py:Npu")
@@ -229,7 +231,7 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
 def killers_in_images(mutant: str) -> list[str]:
     """The vectors of f32 images with explicit pads that kill it, the smallest first."""
     suite = tiers.core()
-    declared, spec = Declaring.capabilities, find(OP)
+    declared, spec = Declaring.capabilities, find_spec(OP)
     return [
         one for one in killers(mutant) if not declared.reason_against(spec, suite.get(one).case)
     ]

@@ -11,11 +11,11 @@ import tiers
 
 import conformance
 from conformance.backends.capabilities import Capabilities
-from conformance.diagnosis.numbers import Comparison, comparison, numbers
+from conformance.diagnosis.numbers import Comparison, best_comparison, case_numbers
 from conformance.dtypes import Array
 from conformance.model import Case
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 Wrong = Callable[[list[Array], dict[str, Any]], bool]
 
@@ -27,7 +27,7 @@ class Backend:
     capabilities = Capabilities(dtypes=("f32",))
 
     def __init__(self, op: str, wrong: Wrong) -> None:
-        self.spec, self.wrong = find(op), wrong
+        self.spec, self.wrong = find_spec(op), wrong
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         outputs = list(evaluate(self.spec, inputs, attributes, exact=False))
@@ -61,21 +61,21 @@ def seen(*values: int) -> list[dict[str, int]]:
 def test_the_comparison_that_fewest_passes_meet(
     failed: tuple[int, ...], passed: tuple[int, ...], said: str
 ) -> None:
-    found = comparison(seen(*failed), seen(*passed))
+    found = best_comparison(seen(*failed), seen(*passed))
     assert found is not None
     assert str(found[1]) == said
     assert found[0].exact
 
 
 def test_two_failures_and_numbers_in_between_are_not_compared() -> None:
-    assert comparison(seen(17, 18), seen(1, 2, 3)) is None
-    assert comparison(seen(1, 16, 31), seen(2, 4, 15, 17, 20)) is None
+    assert best_comparison(seen(17, 18), seen(1, 2, 3)) is None
+    assert best_comparison(seen(1, 16, 31), seen(2, 4, 15, 17, 20)) is None
 
 
 def test_two_attributes_of_one_axis() -> None:
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
     attributes = {"kernel": [2, 3], "strides": [1, 1], "pads_begin": [0, 3], "pads_end": [0, 0]}
-    found = numbers(spec, Case("AvgPool-1", {"T": "f32"}, {"data": (1, 2, 5, 7)}, attributes))
+    found = case_numbers(spec, Case("AvgPool-1", {"T": "f32"}, {"data": (1, 2, 5, 7)}, attributes))
     assert (found["taps"], found["channels"], found["elements of a plane"]) == (6, 2, 35)
     assert found["begin pad - kernel"] == 0
     one = Comparison("begin pad - kernel", ">", -1)

@@ -8,14 +8,14 @@ from functools import partial
 import pytest
 from faulty import answered, bank, searched, vector
 
-from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.cause import by_faults
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 OP = "AdaptiveMaxPool-8"
@@ -31,11 +31,11 @@ def images(entry: Entry, dtypes: Sequence[str] = ("f32",)) -> bool:
 @pytest.fixture(scope="module", params=[0, 1], ids=["values", "indices"])
 def run(request: pytest.FixtureRequest) -> tuple[int, list[Result], list[Explanation]]:
     """What a backend is told that has the mutant in one output."""
-    altered = Altered(find(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
     wrong: int = request.param
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        given = Subject(find(OP), one.case, one.inputs).under(altered)[wrong]
+        given = Subject(find_spec(OP), one.case, one.inputs).under(altered)[wrong]
         return [given if number == wrong else own for number, own in enumerate(right)]
 
     results = answered(OP, made, images)
@@ -46,26 +46,26 @@ def test_it_is_named_and_where_it_is(run: tuple[int, list[Result], list[Explanat
     wrong, results, found = run
     failed = {result.id for result in results if result.status in FAILED}
     assert len(failed) > 10
-    named = [one for one in found if any(fault.id == BOTH for fault in one.faults)]
-    told = {vector for one in named for vector in one.agrees}
+    named = [one for one in found if any(fault.id == BOTH for fault in one.mutants)]
+    told = {vector for one in named for vector in one.agreements}
     assert told == failed
     (name,) = {name for one in named for name in one.outputs}
     assert name == ("result", "indices")[wrong]
-    assert any(f"Only in the {name}" in by_faults(one)["sentence"] for one in named)
+    assert any(f"Only in the {name}" in describe_mutants(one)["sentence"] for one in named)
 
 
 def test_outputs_that_are_right_are_no_part_of_it(
     run: tuple[int, list[Result], list[Explanation]],
 ) -> None:
     wrong, results, _ = run
-    altered = Altered(find(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
     failed = next(result for result in results if result.status in FAILED)
     outputs = unpacked(failed.returned or ())
-    asked = Asked(find(OP), vector(failed.id), outputs, {}, "must")
+    asked = ObservedVector(find_spec(OP), vector(failed.id), outputs, {}, "must")
     assert asked.wrong_outputs == {wrong}
-    assert asked.alone is not None
-    assert asked.alone.agreement(altered, {}) is Agreement.EQUAL
-    assert asked.alone.alone is None
+    assert asked.wrong_outputs_only is not None
+    assert asked.wrong_outputs_only.agreement(altered, {}) is Agreement.EQUAL
+    assert asked.wrong_outputs_only.wrong_outputs_only is None
 
 
 def test_noise_in_one_output_has_no_name() -> None:
@@ -82,11 +82,11 @@ def test_noise_in_one_output_has_no_name() -> None:
 
 def test_what_explains_the_least_of_it_has_no_name() -> None:
     """Values of f16 that look like a known bug, beside as many of f32 that look like none."""
-    altered = Altered(find(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.answers[0].expected.dtype.itemsize == 2:
-            return [Subject(find(OP), one.case, one.inputs).under(altered)[0], right[1]]
+            return [Subject(find_spec(OP), one.case, one.inputs).under(altered)[0], right[1]]
         return [values if at else values + values.dtype.type(17) for at, values in enumerate(right)]
 
     results = answered(OP, made, partial(images, dtypes=("f16", "f32")))

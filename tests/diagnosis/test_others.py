@@ -11,9 +11,9 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import Array
 from conformance.model import Finding
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 OP = "onnx.MaxPool-22"
@@ -27,12 +27,12 @@ class Mutant:
     capabilities = Capabilities(operators=(OP,), dtypes=("f32",), ranks=(4,))
 
     def __init__(self, mutant: str) -> None:
-        (fault,) = (one for one in faults(find(OP)) if one.id == mutant)
-        self._altered = Altered(find(OP), fault.variant)
+        (fault,) = (one for one in mutants_of(find_spec(OP)) if one.id == mutant)
+        self._altered = Altered(find_spec(OP), fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
-        case = case_of(find(OP), inputs, attributes)
-        subject = Subject(find(OP), case, inputs)
+        case = case_from_inputs(find_spec(OP), inputs, attributes)
+        subject = Subject(find_spec(OP), case, inputs)
         if not subject.answers(self._altered):
             raise ValueError("negative dimensions are not allowed")
         return [np.array(one) for one in subject.under(self._altered)]

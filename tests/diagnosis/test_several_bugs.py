@@ -8,11 +8,11 @@ import pytest
 from faulty import Kept, answered, bank, run, searched, vector
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.placing import placed
+from conformance.diagnosis.locate_errors import locate_failures
 from conformance.dtypes import Array
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 LOST = 17
@@ -21,8 +21,8 @@ LOST = 17
 
 def results(op: str, mutants: Sequence[str], group: int) -> list[Result]:
     """Those of a backend with some mutants that loses the rest of a row after full groups."""
-    spec = find(op)
-    altered = Altered(spec, *(bank(op)[one].variant for one in mutants))
+    spec = find_spec(op)
+    altered = Altered(spec, *(bank(op)[one].change for one in mutants))
 
     def made(one: Vector, _: list[Array]) -> list[Array]:
         given = [a.copy() for a in Subject(spec, one.case, one.inputs, Kept()).under(altered)]
@@ -40,7 +40,7 @@ def images(entry: Entry) -> bool:
 
 
 def named(found: Sequence[Explanation]) -> set[str]:
-    return {fault.id for one in found for fault in one.faults}
+    return {fault.id for one in found for fault in one.mutants}
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,13 @@ def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
     op, mutants = "onnx.AveragePool-22", ["divisor-counts-overhang", "same-lower-like-upper"]
     seen = results(op, mutants, 8)
     found = searched(op, seen)
-    explained = {name for one in found for name in one.agrees}
+    explained = {name for one in found for name in one.agreements}
     failed = [one for one in seen if one.status in FAILED and one.id not in explained]
     passed = [one for one in seen if one.status is Status.PASS]
-    (there,) = placed(find(op), failed, passed, read=vector, precision={}, level="must")
-    assert str(there.found.region) == (
+    (there,) = locate_failures(
+        find_spec(op), failed, passed, read=vector, precision={}, level="must"
+    )
+    assert str(there.shared.region) == (
         "only in the last elements of the last axis that fill no group of 8"
     )
     assert len(there.ids) == len(failed)

@@ -17,7 +17,7 @@ from itertools import combinations
 
 from stored import Operator
 
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import find_cycle
 from conformance.suite.store import open_suite
 
 OPS = ("onnx.AveragePool-22", "MaxPool-14", "AvgPool-1", "torch.max_pool-2")
@@ -53,11 +53,11 @@ def triples(operator: Operator, chance: random.Random, count: int) -> Iterator[t
 
 
 def _fit(operator: Operator, some: Sequence[str]) -> bool:
-    replacing = [operator.bank[one].variant.replace for one in some]
+    replacing = [operator.bank[one].change.replace for one in some]
     rules = [name for one in replacing for name in one]
     apart = all(other not in operator.alike(one) for one, other in combinations(some, 2))
     free = len(set(some)) == len(some) and len(set(rules)) == len(rules)
-    return free and apart and not any(circular(operator.spec, *replacing))
+    return free and apart and not any(find_cycle(operator.spec, *replacing))
 
 
 def measured(operator: Operator, chance: random.Random, count: int) -> Named:

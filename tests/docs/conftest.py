@@ -13,7 +13,7 @@ from conformance.docs.html import index_page, operator_page
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 
 TESTS = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ class Accounts(dict[str, OperatorFacts]):
         self.runs = runs
 
     def __missing__(self, op: str) -> OperatorFacts:
-        self[op] = collect_facts(find(op), self.suite, self.runs)
+        self[op] = collect_facts(find_spec(op), self.suite, self.runs)
         return self[op]
 
 

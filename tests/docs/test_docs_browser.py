@@ -11,17 +11,17 @@ from chromium import (
 from test_operator_pages import hostile_account
 
 from conformance.docs.html import file_name, operator_page
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 pytestmark = pytest.mark.needs("dev", "chromium")
 
-EVERY = (*shipped(), "index", "hostile")
+EVERY = (*shipped_specs(), "index", "hostile")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, pages):
     folder = tmp_path_factory.mktemp("pages")
-    for op in shipped():
+    for op in shipped_specs():
         (folder / file_name(op)).write_text(pages[op], "utf-8")
     (folder / "index.html").write_text(pages["index"], "utf-8")
     told, _ = hostile_account(folder)

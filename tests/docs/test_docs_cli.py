@@ -11,7 +11,7 @@ import tiny
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 from conformance.suite.store import Suite
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +30,8 @@ def test_pages_of_the_shipped_operators(
     found = docs("--out", tmp_path / "pages", SAMPLE, *suite)
     assert found.exit_code == 0, found.output
     assert found.stdout == ""
-    assert f"{len(shipped())} operator pages" in found.stderr
-    names = {"index.html", *(f"{op}.html" for op in shipped())}
+    assert f"{len(shipped_specs())} operator pages" in found.stderr
+    names = {"index.html", *(f"{op}.html" for op in shipped_specs())}
     assert tiny.content(tmp_path / "pages").keys() == names
     assert "torch 2.13.0" in (tmp_path / "pages" / "AvgPool-1.html").read_text("utf-8")
 

@@ -12,12 +12,12 @@ from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.families.pooling.illustrative_window import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
-from conformance.spec.loader import find
-from conformance.spec.model import Edge
+from conformance.spec.loader import find_spec
+from conformance.spec.model import CoverageTarget
 from conformance.suite.store import Suite
 
 SMOKE = tiers.smoke()
-SPECS = {op: find(op) for op in SMOKE.manifest.ops}
+SPECS = {op: find_spec(op) for op in SMOKE.manifest.ops}
 PAIRS = tiers.sweep(
     [
         pytest.param(op, edge, id=f"{op}-{edge.name}")
@@ -34,7 +34,7 @@ def averages() -> OperatorFacts:
     return collect_facts(SPECS["AvgPool-1"], tiers.core())
 
 
-def shown(told: OperatorFacts, edge: Edge) -> Shown:
+def shown(told: OperatorFacts, edge: CoverageTarget) -> Shown:
     found = telling(told.spec, edge, told.covering(edge.name))
     assert found is not None
     return found
@@ -42,7 +42,7 @@ def shown(told: OperatorFacts, edge: Edge) -> Shown:
 
 @pytest.mark.parametrize(("op", "edge"), PAIRS)
 def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
-    op: str, edge: Edge, accounts: Mapping[str, OperatorFacts]
+    op: str, edge: CoverageTarget, accounts: Mapping[str, OperatorFacts]
 ) -> None:
     told = accounts[op]
     if not told.covering(edge.name):

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.docs.formula import Branch, branches, readable
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
-TEXTS = sorted({e.text for spec in shipped().values() for e in spec.definitions.values()})
-TEXTS += sorted({edge.when.text for spec in shipped().values() for edge in spec.edges})
+TEXTS = sorted({e.text for spec in shipped_specs().values() for e in spec.definitions.values()})
+TEXTS += sorted({edge.when.text for spec in shipped_specs().values() for edge in spec.edges})
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.safe_text import visible
-from conformance.spec.catalogue import Fault
-from conformance.spec.loader import load_text, shipped
+from conformance.spec.catalogue import Mutant
+from conformance.spec.loader import load_spec_text, shipped_specs
 from conformance.spec.model import Document, Erratum, OpSpec
 from conformance.suite.store import Suite
 
@@ -91,7 +91,7 @@ class TestOperator:
         for reject in spec.reject:
             wanted += [reject.name, reject.why, reject.breaks]
         for fault in told.mutants:
-            wanted += [fault.id, fault.says]
+            wanted += [fault.id, fault.description]
         assert [one for one in wanted if seen(one) not in text] == []
 
     def test_every_name_in_a_formula_is_explained(
@@ -172,14 +172,14 @@ def test_same_input_same_bytes(
     exhaustive: bool,
 ) -> None:
     suite = tiers.suite(exhaustive)
-    again = collect_facts(shipped()[OPS[0]], suite, runs)
+    again = collect_facts(shipped_specs()[OPS[0]], suite, runs)
     assert operator_page(again) == pages[OPS[0]]
     every = tuple(accounts[op] for op in OPS)
     assert index_page(every, runs, suite.name) == pages["index"]
 
 
 def test_without_runs_and_vectors_a_page_says_what_is_missing(small_suite: Suite) -> None:
-    page = operator_page(collect_facts(load_text(EXAMPLE), small_suite))
+    page = operator_page(collect_facts(load_spec_text(EXAMPLE), small_suite))
     check_structure(page)
     text = Page(page).text
     assert "Give run logs to conformance spec docs to add what backends do." in text
@@ -191,7 +191,7 @@ def test_without_runs_and_vectors_a_page_says_what_is_missing(small_suite: Suite
 
 def hostile_spec() -> OpSpec:
     """The worked example with hostile text in each place where a file may have any text."""
-    spec = load_text(EXAMPLE)
+    spec = load_spec_text(EXAMPLE)
 
     def spoiled(entries: Any, *names: str) -> Any:
         return tuple(replace(one, **dict.fromkeys(names, HOSTILE)) for one in entries)
@@ -219,7 +219,9 @@ def hostile_account(tmp_path: Path) -> tuple[OperatorFacts, RunLog]:
     told = collect_facts(spec, SMOKE, [run])
     assert told.backend_answers[spec.interpretations[0].name]
     variant = spec.interpretations[0]
-    fault = Fault("a-fault", HOSTILE, spec.op, variant, HOSTILE, (HOSTILE, "https://x/<b>"), "", "")
+    fault = Mutant(
+        "a-fault", HOSTILE, spec.op, variant, HOSTILE, (HOSTILE, "https://x/<b>"), "", ""
+    )
     return replace(told, mutants=(fault,), kill_counts={"a-fault": 0}), run
 
 

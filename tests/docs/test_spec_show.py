@@ -15,8 +15,8 @@ from conformance.cli.spec import SECTIONS
 from conformance.cli.spec_text import COPIED, text
 from conformance.cli.spec_text import SECTIONS as TOLD
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import shipped
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import shipped_specs
 from conformance.suite.store import open_suite
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
@@ -32,11 +32,11 @@ def words(shown: str) -> str:
     return " ".join(shown.split())
 
 
-@pytest.mark.parametrize("op", shipped())
+@pytest.mark.parametrize("op", shipped_specs())
 def test_tells_everything_in_the_specification(
     op: str, accounts: Mapping[str, OperatorFacts]
 ) -> None:
-    spec, said = shipped()[op], words("\n".join(text(accounts[op], SECTIONS, 80)))
+    spec, said = shipped_specs()[op], words("\n".join(text(accounts[op], SECTIONS, 80)))
     wanted = [spec.op, spec.summary, spec.document.title, spec.document.url]
     for quantity in spec.quantities.values():
         wanted += [quantity.name, quantity.why]
@@ -60,13 +60,13 @@ def test_tells_everything_in_the_specification(
         wanted += [edge.name, edge.why, edge.when.text]
     for reject in spec.reject:
         wanted += [reject.name, reject.breaks, reject.why]
-    for fault in faults(spec):
-        wanted += [fault.id, fault.kind, fault.says, fault.equivalent, *fault.threads]
+    for fault in mutants_of(spec):
+        wanted += [fault.id, fault.kind, fault.description, fault.equivalent, *fault.threads]
     assert [one for one in wanted if words(one) not in said] == []
 
 
 def test_the_command_tells_the_same() -> None:
-    told = collect_facts(shipped()["MaxPool-1"], open_suite())
+    told = collect_facts(shipped_specs()["MaxPool-1"], open_suite())
     found = show("MaxPool-1", "--all")
     assert found.exit_code == 0, found.output
     assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))
@@ -80,7 +80,7 @@ def test_it_is_short_if_nothing_is_asked_for() -> None:
     said = words("\n".join(lines))
     assert "The document leaves 10 questions open" in said
     assert all(name in said for name in (*SECTIONS, "--all"))
-    assert all(quantity.name in said for quantity in shipped()["AvgPool-1"].attributes)
+    assert all(quantity.name in said for quantity in shipped_specs()["AvgPool-1"].attributes)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
@@ -102,7 +102,7 @@ def test_sections_can_be_chosen_and_keep_their_order() -> None:
 def test_commands_show_the_vectors(tmp_path: Path) -> None:
     lines = show("AdaptiveMaxPool-8", "--section", "edges").stdout.splitlines()
     commands = [line.strip() for line in lines if "conformance show" in line]
-    assert len(commands) == len(shipped()["AdaptiveMaxPool-8"].edges)
+    assert len(commands) == len(shipped_specs()["AdaptiveMaxPool-8"].edges)
     assert CliRunner().invoke(main, commands[0].split()[1:]).exit_code == 0
 
 

@@ -59,7 +59,7 @@ def test_what_its_layout_does_not_have_is_refused(specification: Path) -> None:
     ):
         assert old in text
         with pytest.raises(SpecError, match=re.escape(message)):
-            loader.load_text(text.replace(old, new))
+            loader.load_spec_text(text.replace(old, new))
 
 
 def test_its_vectors_are_sound_and_strong(suite: Path) -> None:
@@ -88,7 +88,7 @@ def one_mutant_more(
     from products import Products
 
     def forget() -> None:
-        catalogue.faults.cache_clear()
+        catalogue.mutants_of.cache_clear()
         catalogue._of_family.cache_clear()
 
     text = (specification.parent / "mutants" / "sums.yaml").read_text("utf-8")
@@ -113,7 +113,7 @@ def test_audit_counts_the_mutants_that_generate_counts(specification: Path, tmp_
 
 def test_a_vector_holds_both_inputs(suite: Path, specification: Path) -> None:
     opened = open_suite(suite)
-    spec = loader.find(str(specification))
+    spec = loader.find_spec(str(specification))
     for entry in opened.manifest.listed:
         vector = opened.read(entry)
         assert [one.ndim for one in vector.inputs] == [3, 1]
@@ -186,7 +186,7 @@ class TestFinding:
     def test_one_that_is_not_there(self, specification: Path) -> None:
         text = specification.read_text("utf-8").replace("family: products", "family: product")
         with pytest.raises(SpecError, match="did you mean 'products'"):
-            loader.load_text(text)
+            loader.load_spec_text(text)
 
     @pytest.mark.parametrize(
         ("name", "value", "problem"),

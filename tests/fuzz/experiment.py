@@ -28,7 +28,7 @@ from mutant_backends import Function, Mutant
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite import cases as recorded
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "second_bank"))
@@ -79,7 +79,7 @@ class Search:
 def catalogue(count: int) -> Iterator[tuple[str, str, Any]]:
     """Mutants, as many of each operator, one more of the first."""
     for number, op in enumerate(OPERATORS):
-        known = recorded.known(find(op))
+        known = recorded.known(find_spec(op))
         assert known is not None
         killed = sorted({name for one in known.recorded for name in {*one.kills} - {*one.excused}})
         each = count // len(OPERATORS) + (number < count % len(OPERATORS))
@@ -108,7 +108,7 @@ def searched(op: str, bug: str, backend: Any, seconds: float) -> Search:
             raise KeyboardInterrupt
 
     with Inline(backend) as executor:
-        outcome = FuzzSession(executor, {op: find(op)}, question, {}).run(stop)
+        outcome = FuzzSession(executor, {op: find_spec(op)}, question, {}).run(stop)
     spent = time.process_time() - began
     if not outcome.discoveries:
         return Search(op, bug, False, spent, outcome.cases, 0, 0, False)

@@ -10,9 +10,9 @@ import numpy as np
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import Unsupported
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 
 Array = np.ndarray
@@ -26,14 +26,14 @@ class Mutant:
 
     def __init__(self, op: str, *ids: str) -> None:
         self.op, self.name = op, "+".join(ids) or "honest"
-        self._spec = find(op)
-        bank = {fault.id: fault for fault in faults(self._spec)}
-        self._altered = Altered(self._spec, *(bank[one].variant for one in ids))
+        self._spec = find_spec(op)
+        bank = {fault.id: fault for fault in mutants_of(self._spec)}
+        self._altered = Altered(self._spec, *(bank[one].change for one in ids))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         if op != self.op:
             raise Unsupported(f"{op} is not implemented")
-        case = case_of(self._spec, list(inputs), attributes)
+        case = case_from_inputs(self._spec, list(inputs), attributes)
         if broken := violations(self._spec, case):
             raise ValueError("; ".join(one.message for one in broken))
         with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Case
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 
 def question(**more: Any) -> SearchRequest:
@@ -27,7 +27,7 @@ def search(
 ) -> SearchResult:
     asking = backend if isinstance(backend, Executor) else Inline(backend)
     with asking as executor:
-        specs = {op: find(op) for op in ops}
+        specs = {op: find_spec(op) for op in ops}
         return FuzzSession(executor, specs, question(**more), known or {}).run(progress)
 
 

@@ -15,12 +15,12 @@ from conformance.fuzz import database
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.model import Case
-from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import find_spec
 from conformance.suite import cases
 from conformance.suite.cases import Cases, Recorded
 
-SPEC = find("AvgPool-14")
+SPEC = find_spec("AvgPool-14")
 CASES = sound(SPEC, 3, draw_fast(SPEC, 3, 80, root=1))
 
 
@@ -78,7 +78,7 @@ def as_case(**more: Any) -> Callable[[bytes], bytes]:
             more.get("reject"),
         )
         recorded = (Recorded(new, "must", ("fuzz",)),)
-        return cases.dump(Cases(SPEC.op, digest(SPEC), 0, {}, recorded))
+        return cases.dump(Cases(SPEC.op, spec_digest(SPEC), 0, {}, recorded))
 
     return change
 

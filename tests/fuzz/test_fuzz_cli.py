@@ -23,7 +23,7 @@ from conformance.fuzz import database
 from conformance.log.causes import Cause
 from conformance.log.reader import read
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 HERE = Path(__file__).parent
@@ -163,7 +163,7 @@ class Short(plain.NumPy):
 def test_a_name_agrees_with_what_failed_before_it_was_minimal(elsewhere: Path) -> None:
     """A loop in steps of 4 whose rest ends one tap early: with rows of 5 it looks like a loop
     that leaves out the rest, with rows of 7 it does not."""
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
     attributes = {
         "kernel": [2, 7],
         "strides": [1, 1],

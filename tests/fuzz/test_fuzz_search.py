@@ -13,7 +13,7 @@ import tiers
 from mutant_backends import Function, Mutant
 from searching import search, until_found
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
@@ -29,8 +29,8 @@ from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits
 from conformance.run.worker_pool import ProcessExecutor
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 
 PLANTED = [
@@ -58,7 +58,7 @@ class TestPlanted:
         op = "AvgPool-14"
         backend = Mutant(op, "kernel-1-ignores-pads")
         (found,) = search(backend, op, cases=200, progress=until_found).discoveries
-        spec = find(op)
+        spec = find_spec(op)
         for case in simplifications(spec, found.vector.case, spec.ranks):
             again = search(backend, op, known={op: [case]}, cases=1)
             assert not again.discoveries or again.discoveries[0].cause.mutants.isdisjoint(
@@ -110,7 +110,7 @@ class TestPlanted:
         (found,) = search(backend, op, known={op: [fails, passes]}, cases=2).discoveries
         assert mutant in found.cause.mutants
         larger = [one for one in found.controls.values() if one.id == passes.id]
-        killed = Bank(find(op), faults(find(op))).all_kills(larger)
+        killed = MutantRunner(find_spec(op), mutants_of(find_spec(op))).all_kills(larger)
         assert found.cause.mutants <= {kill.fault for kills in killed for kill in kills}
 
     def test_a_negative_test_that_is_accepted(self) -> None:
@@ -225,7 +225,7 @@ class TestTheSameSeed:
 class TestSimpler:
     @pytest.mark.parametrize("op", ["AvgPool-14", "onnx.LpPool-18", "AdaptiveMaxPool-8"])
     def test_steps_are_valid_and_lead_down(self, op: str) -> None:
-        spec = find(op)
+        spec = find_spec(op)
         (case, *_) = sound(spec, 5, draw_fast(spec, 5, 10, root=7))
         seen = 0
         while steps := simplifications(spec, case, spec.ranks):
@@ -239,7 +239,7 @@ class TestSimpler:
         assert len(case.shapes[spec.data.name]) == min(spec.ranks)
 
     def test_ranks_are_those_that_are_asked_for(self) -> None:
-        spec = find("AvgPool-14")
+        spec = find_spec("AvgPool-14")
         (case, *_) = sound(spec, 4, draw_fast(spec, 4, 10, root=7))
         assert {len(one.shapes["data"]) for one in simplifications(spec, case, (4, 5))} == {4}
 
@@ -329,7 +329,7 @@ class TestEarlierFailures:
 
 
 def test_some_batches_have_a_case_of_tens_of_thousands_of_elements() -> None:
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
     drawing, guidance = Batches(spec, spec, 4, 1, "must"), Guidance(spec, "must")
     largest = [
         max(prod(case.shapes["data"]) for case in drawing.batch(8, guidance)) for _ in LIMITS

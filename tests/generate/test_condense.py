@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.audit.cover import cover_rows
+from conformance.audit.set_cover import greedy_cover_rows
 from conformance.families.pooling.windows import WindowEnvironment
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
@@ -23,18 +23,18 @@ from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.build import edges_of
 from conformance.reference.values import data_of
-from conformance.spec.loader import find
+from conformance.spec.case_table import table_of
+from conformance.spec.default_attributes import with_defaults
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
-from conformance.spec.spelling import in_full
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
-AVG, MAX = find("AvgPool-1"), find("AdaptiveMaxPool-8")
+AVG, MAX = find_spec("AvgPool-1"), find_spec("AdaptiveMaxPool-8")
 
 
 @pytest.mark.parametrize("op", ["AvgPool-1", "AdaptiveMaxPool-8", "onnx.MaxPool-22"])
 def test_a_table_gives_its_cases_back(op: str) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     for rank in spec.ranks:
         cases = draw(spec, rank, 40, root=7)
         table = table_of(spec, cases, rank)
@@ -44,7 +44,7 @@ def test_a_table_gives_its_cases_back(op: str) -> None:
 @pytest.mark.parametrize("rank", [3, 4, 5])
 @pytest.mark.parametrize("op", [AVG.op, MAX.op])
 def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
-    spec, chance = find(op), Chance("parts")
+    spec, chance = find_spec(op), Chance("parts")
     cases = draw(spec, rank, 30, root=7)
     a, b = (chance.below(len(cases), 60) for _ in range(2))
     children = crossed(table_of(spec, cases, rank), a, b, chance)
@@ -55,9 +55,9 @@ def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
         )
         assert child.shapes["data"][:2] in [parent.shapes["data"][:2] for parent in parents]
         per_axis = {q.key for q in spec.attributes if q.per_axis}
-        given = in_full(spec, child)
+        given = with_defaults(spec, child)
         single = {name: v for name, v in given.items() if name not in per_axis}
-        assert any(single.items() <= in_full(spec, parent).items() for parent in parents)
+        assert any(single.items() <= with_defaults(spec, parent).items() for parent in parents)
         known = [on_axis(p, axis, per_axis) for p in parents for axis in range(rank - 2)]
         assert all(on_axis(child, axis, per_axis) in known for axis in range(rank - 2))
 
@@ -77,9 +77,9 @@ def test_freely_crossed_children_differ_from_both_parents_in_one_number() -> Non
     children = crossed(table_of(AVG, cases, 3), same, same, Chance("alone"), freely=True)
     changed = 0
     for row in range(len(children)):
-        child = in_full(AVG, case_of(children, row))
+        child = with_defaults(AVG, case_of(children, row))
         child["size"] = case_of(children, row).shapes["data"][2:]
-        own = {**in_full(AVG, cases[0]), "size": cases[0].shapes["data"][2:]}
+        own = {**with_defaults(AVG, cases[0]), "size": cases[0].shapes["data"][2:]}
         differing = [name for name in own if child[name] != own[name]]
         assert len(differing) <= 1
         changed += len(differing)
@@ -100,7 +100,7 @@ def sized(spec: OpSpec, case: Case) -> bool:
 @pytest.mark.parametrize("op", ["AvgPool-1", "onnx.MaxPool-22", "onnx.LpPool-18"])
 def test_what_is_seen_of_children_is_so(op: str) -> None:
     """Those that are kept are valid, and show what they are said to show; the others are not."""
-    spec, chance = find(op), Chance(op)
+    spec, chance = find_spec(op), Chance(op)
     cases = draw(spec, 4, 60, root=9)
     parents = [chance.below(len(cases), 500) for _ in range(2)]
     children = crossed(table_of(spec, cases, 4), *parents, chance, freely=True)
@@ -146,7 +146,7 @@ class TestBreed:
         first, second = np.triu_indices(len(pool.edges), 1)
         needed = before[first, second]
         shows = pool.shows[:, first[needed]] & pool.shows[:, second[needed]]
-        fewer = cover_rows(shows, pool.seen.cost)
+        fewer = greedy_cover_rows(shows, pool.seen.cost)
         assert shows[fewer].any(axis=0).all()
         assert len(fewer) < count
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.audit.coverage import conditions
+from conformance.audit.coverage import covered_targets
 from conformance.errors import UsageError
 from conformance.generate import drawn
 from conformance.generate.drawn import Drawing, pieces
 from conformance.generate.narrow import Claim
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.spec.strata import REMAINDER, STRATUM, Strata, strata_of
 from conformance.suite.lint import question
 
@@ -23,7 +23,7 @@ NOWHERE = Path("nowhere")
 
 
 def test_a_container_gives_what_is_asked_and_nothing_twice() -> None:
-    spec = find("AdaptiveAvgPool-8")
+    spec = find_spec("AdaptiveAvgPool-8")
     containers = [list(Drawing(spec, number, 30, 0, NOWHERE).vectors()) for number in (1, 2, 4)]
     every = [vector for own in containers for vector in own]
     assert len(every) == len({vector.id for vector in every}) == 90
@@ -39,7 +39,7 @@ def test_a_container_gives_what_is_asked_and_nothing_twice() -> None:
 def test_so_many_vectors_are_containers_and_one_of_negative_tests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
     monkeypatch.setattr(drawn, "MOST", 10)
     found = pieces(spec, 25, root=3, folder=NOWHERE)
     assert [one.count for one in found] == [10, 10, 5, 0]
@@ -51,7 +51,7 @@ def test_so_many_vectors_are_containers_and_one_of_negative_tests(
 def test_only_what_is_claimed_is_drawn() -> None:
     claim = Claim(("f32",), (4,), ("any(strides > 1)",))
     for number in (1, 2):
-        one = Drawing(find("AvgPool-1"), number, 20, 0, NOWHERE, claim)
+        one = Drawing(find_spec("AvgPool-1"), number, 20, 0, NOWHERE, claim)
         for vector in one.vectors():
             assert (vector.case.types["T"], vector.inputs[0].ndim) == ("f32", 4)
             assert set(vector.case.attributes["strides"]) == {1}
@@ -65,14 +65,14 @@ def test_an_operator_with_too_few_cases_is_an_error_and_no_endless_search(
 
     monkeypatch.setattr(drawn, "sound", nothing)
     with pytest.raises(UsageError, match="no 5 different vectors on one rank: only 0 were found"):
-        list(Drawing(find("AvgPool-1"), 1, 5, 0, NOWHERE).vectors())
+        list(Drawing(find_spec("AvgPool-1"), 1, 5, 0, NOWHERE).vectors())
 
 
 def test_it_meets_remainders_in_strata_and_others_in_each_piece(
     monkeypatch: pytest.MonkeyPatch, exhaustive: bool
 ) -> None:
     """Of a piece on rank 4: more than where nothing is drawn in strata."""
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
     of_images = [number for number in range(9) if spec.ranks[number % len(spec.ranks)] == 4]
     one, *others = (
         _met(list(Drawing(spec, number, 200, 0, NOWHERE).vectors()))
@@ -88,11 +88,11 @@ def test_it_meets_remainders_in_strata_and_others_in_each_piece(
 
 def _met(vectors: list[Vector]) -> set[tuple[str, str]]:
     """The pairs of stratum and remainder that some vectors of rank 4 meet."""
-    strata = strata_of(find(vectors[0].case.op))
+    strata = strata_of(find_spec(vectors[0].case.op))
     of_strata = replace(strata.whole, edges=strata.all)
     return {
         pair
-        for names in conditions(of_strata, 4, vectors)
+        for names in covered_targets(of_strata, 4, vectors)
         for pair in combinations(sorted(names), 2)
         if pair[0].startswith(REMAINDER) and pair[1].startswith(STRATUM)
     }

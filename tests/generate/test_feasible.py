@@ -19,11 +19,11 @@ from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.build import edges_of
 from conformance.reference.values import data_of
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.loader import find
-from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.loader import find_spec
+from conformance.spec.model import CoverageTarget, DrawBounds, OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.validity import violations
 
@@ -78,7 +78,7 @@ POSSIBLE = [
 
 @cache
 def prover(op: str, rank: int) -> Prover:
-    return Prover(find(op), rank, timeout_ms=1000)
+    return Prover(find_spec(op), rank, timeout_ms=1000)
 
 
 def shown(spec: OpSpec, case: Case) -> set[str]:
@@ -93,10 +93,12 @@ def shows(spec: OpSpec, case: Case, edges: Iterable[str]) -> bool:
 
 def asking(op: str, **texts: str) -> OpSpec:
     """The operator with other edges, each a condition."""
-    spec = find(op)
+    spec = find_spec(op)
     scope = scope_of(spec)
     want = Kind("bool", domain=Domain.CASE)
-    edges = (Edge(n, compile_expression(t, scope, want=want), "") for n, t in texts.items())
+    edges = (
+        CoverageTarget(n, compile_expression(t, scope, want=want), "") for n, t in texts.items()
+    )
     return replace(spec, edges=tuple(edges))
 
 
@@ -116,12 +118,12 @@ def test_contradictions_are_found(op: str, rank: int, edges: list[str], uses: li
 def test_a_case_of_what_is_possible_is_given(op: str, rank: int, edges: list[str]) -> None:
     answer = prover(op, rank).ask(edges)
     assert isinstance(answer, Feasible)
-    assert violations(find(op), answer.case) == ()
+    assert violations(find_spec(op), answer.case) == ()
 
 
 @pytest.mark.exhaustive
 def test_most_of_the_cases_that_are_given_show_it_with_a_few_seeds() -> None:
-    cases = [(find(op), prover(op, rank).ask(edges), edges) for op, rank, edges in POSSIBLE]
+    cases = [(find_spec(op), prover(op, rank).ask(edges), edges) for op, rank, edges in POSSIBLE]
     shown = [isinstance(one, Feasible) and shows(spec, one.case, e) for spec, one, e in cases]
     assert sum(shown) >= 0.8 * len(POSSIBLE)
 
@@ -199,7 +201,7 @@ def not_refuted(spec: OpSpec, rank: int, cases: Iterable[Case]) -> int:
 def test_nothing_in_a_box_of_one_axis_is_refuted(op: str, exhaustive: bool) -> None:
     box = list(_one_axis() if op == AVG else _adaptive_axis(op))
     count = 80 if exhaustive else 15
-    assert not_refuted(find(op), 3, Random(5).sample(box, count)) > count / 4
+    assert not_refuted(find_spec(op), 3, Random(5).sample(box, count)) > count / 4
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_nothing_in_a_box_of_one_axis_is_refuted(op: str, exhaustive: bool) -> N
     ),
 )
 def test_nothing_that_is_drawn_is_refuted(op: str, rank: int) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     cases = draw(spec, rank, 8, root=77)
     for edge in spec.edges[rank::9]:
         cases += draw(spec, rank, 1, root=78, aim=next(iter(edge.aims), None))
@@ -222,11 +224,11 @@ def test_nothing_that_is_drawn_is_refuted(op: str, rank: int) -> None:
 def test_what_an_integer_shows_is_neither_refuted_nor_excluded(
     op: str, rank: int, dtype: str
 ) -> None:
-    spec = find(op)
-    cases = draw(spec, rank, 6, root=79, aim={"T": Draw(values=(dtype,))})
+    spec = find_spec(op)
+    cases = draw(spec, rank, 6, root=79, aim={"T": DrawBounds(values=(dtype,))})
     for edge in spec.edges[rank::9]:
         aim = dict(next(iter(edge.aims), {}))
-        cases += draw(spec, rank, 1, root=80, aim={**aim, "T": Draw(values=(dtype,))})
+        cases += draw(spec, rank, 1, root=80, aim={**aim, "T": DrawBounds(values=(dtype,))})
     cases = [case for case in cases if not violations(spec, case) and not _empty(spec, case)]
     assert not_refuted(spec, rank, cases) > 6
     seen = sorted(set().union(*(shown(spec, case) for case in cases)))
@@ -261,16 +263,16 @@ def test_an_edge_is_excluded_from_a_type_that_cannot_hold_it(
 def test_answers_are_the_same_again() -> None:
     pairs = [edges for op, rank, edges, _ in IMPOSSIBLE if (op, rank) == (AVG, 4)]
     pairs += [edges for op, rank, edges in POSSIBLE if (op, rank) == (AVG, 4)]
-    first, second = Prover(find(AVG), 4), Prover(find(AVG), 4)
+    first, second = Prover(find_spec(AVG), 4), Prover(find_spec(AVG), 4)
     assert [first.ask(pair) for pair in pairs] == [second.ask(pair) for pair in pairs]
 
 
 @pytest.mark.exhaustive
 def test_limits_are_kept_and_named() -> None:
-    answer = Prover(find(ADAPTIVE), 4, CaseLimits(elements=2000)).ask(["many-taps"])
+    answer = Prover(find_spec(ADAPTIVE), 4, CaseLimits(elements=2000)).ask(["many-taps"])
     assert isinstance(answer, Infeasible)
     assert {"edge many-taps", "limit elements"} <= set(answer.uses)
-    answer = Prover(find(ADAPTIVE), 3, CaseLimits(elements=100)).ask(["many-taps"])
+    answer = Prover(find_spec(ADAPTIVE), 3, CaseLimits(elements=100)).ask(["many-taps"])
     assert isinstance(answer, Infeasible)
     assert {use for use in answer.uses if use.startswith("limit ")}
 
@@ -355,4 +357,4 @@ def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"opconform\[generate\]"):
-        Prover(find(AVG), 3)
+        Prover(find_spec(AVG), 3)

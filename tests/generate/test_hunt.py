@@ -8,10 +8,10 @@ from itertools import chain, islice
 import numpy as np
 import pytest
 
-from conformance.audit.kills import SLICE, Bank
-from conformance.audit.membership import within
-from conformance.audit.score import Score
-from conformance.audit.vacuity import vacuous
+from conformance.audit.kills import SLICE, MutantRunner
+from conformance.audit.partitions import cases_within
+from conformance.audit.score import MutationScore
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.generate import hunt as hunting
 from conformance.generate.candidates import (
     Candidates,
@@ -25,19 +25,21 @@ from conformance.generate.pairs import Effort
 from conformance.generate.plan import wanted
 from conformance.model import Case, Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import Fault
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
+from conformance.spec.rule_change import make_rule_change
 from conformance.spec.validity import violations
-from conformance.spec.variation import variant
 from conformance.suite.parts import Part
 
-SPEC = find("AdaptiveAvgPool-8")
+SPEC = find_spec("AdaptiveAvgPool-8")
 FEW = Effort(base=80, aimed=1)
 
 
-def fault(name: str, replace: dict[str, str], where: str | None = None) -> Fault:
-    return Fault(name, "made", SPEC.op, variant(SPEC, name, replace, where=where), f"Has {name}.")
+def fault(name: str, replace: dict[str, str], where: str | None = None) -> Mutant:
+    return Mutant(
+        name, "made", SPEC.op, make_rule_change(SPEC, name, replace, where=where), f"Has {name}."
+    )
 
 
 UNDIVIDED = fault("undivided", {"divisor": "1"})
@@ -60,12 +62,14 @@ def even() -> Vector:
     return build(SPEC, case)
 
 
-def score(faults: list[Fault], *vectors: Vector) -> Score:
-    bank = Bank(SPEC, faults)
-    return Score(SPEC.op, tuple(faults), {vector.id: bank.kills(vector) for vector in vectors})
+def score(faults: list[Mutant], *vectors: Vector) -> MutationScore:
+    bank = MutantRunner(SPEC, faults)
+    return MutationScore(
+        SPEC.op, tuple(faults), {vector.id: bank.kills(vector) for vector in vectors}
+    )
 
 
-def sought(faults: list[Fault], *vectors: Vector, root: int = 0) -> list[Vector]:
+def sought(faults: list[Mutant], *vectors: Vector, root: int = 0) -> list[Vector]:
     """What is found for what some vectors miss, among cases of any rank."""
     missed = wanted(score(faults, *vectors), apart=True)
     return hunt(SPEC, faults, missed, any_case(SPEC, [], root=root, effort=FEW))
@@ -81,11 +85,11 @@ def test_what_is_missed_is_found_by_few_vectors(even: Vector) -> None:
     assert [one.id for one in score(faults, even).missed] == ["rounded-up", "second-image"]
     found = sought(faults, even)
     assert 1 <= len(found) <= 2
-    assert all(vacuous(SPEC, vector) == () for vector in found)
+    assert all(trivially_passed(SPEC, vector) == () for vector in found)
     whole = score(faults, even, *found)
     assert whole.complete
     for vector in found:
-        assert not whole.without([vector.id]).complete
+        assert not whole.without_vectors([vector.id]).complete
 
 
 def test_few_cases_are_graded_and_others_where_those_show_nothing(
@@ -96,9 +100,9 @@ def test_few_cases_are_graded_and_others_where_those_show_nothing(
 
     def vacuous_at_first(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
         graded.append(vector)
-        return ("zeros",) if len(graded) <= 3 else vacuous(spec, vector)
+        return ("zeros",) if len(graded) <= 3 else trivially_passed(spec, vector)
 
-    monkeypatch.setattr(hunting, "vacuous", vacuous_at_first)
+    monkeypatch.setattr(hunting, "trivially_passed", vacuous_at_first)
     faults = [UNDIVIDED, ROUNDED_UP, SECOND_IMAGE]
     found = sought(faults, even)
     assert score(faults, even, *found).complete
@@ -183,10 +187,10 @@ class TestCasesOfAPart:
         of_rank = [case for case in known if SPEC.rank_of(case) == self.PART.rank]
         candidates = Candidates.of(SPEC, of_rank, self.PART.rank)
         found = list(chain.from_iterable(known_cases(self.PART, candidates)))
-        own = [case for case in known if within(SPEC, self.PART, [case])[0]]
+        own = [case for case in known if cases_within(SPEC, self.PART, [case])[0]]
         assert found[: len(own)] == own
         assert len(found) > len(own) > 0
-        assert within(SPEC, self.PART, found).all()
+        assert cases_within(SPEC, self.PART, found).all()
 
     @pytest.mark.parametrize("profile", ["output-divides", "one-window"])
     def test_drawn_cases_and_children_belong_to_the_profile(self, profile: str) -> None:
@@ -197,7 +201,7 @@ class TestCasesOfAPart:
         assert len(drawn) > 20
         assert len(found) > 20
         for cases in (list(drawn), found):
-            assert within(SPEC, part, cases).all()
+            assert cases_within(SPEC, part, cases).all()
             assert not any(violations(SPEC, case) for case in cases[:40])
 
     def test_a_case_is_the_one_that_its_columns_tell(self) -> None:

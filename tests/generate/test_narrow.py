@@ -13,14 +13,14 @@ from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import DECLARED, Claim, as_claimed, narrowed
 from conformance.generate.pool import draw
 from conformance.model import Case
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.strategies import cases
 from conformance.suite.parts import Part, Parts, Survivors
 
-AVG = find("AvgPool-1")
+AVG = find_spec("AvgPool-1")
 UNEVEN = "any(pad_begin != pad_end)"
 CLAIM = Claim(("f16", "f32"), (4,), (UNEVEN, "any(kernel > 3)"))
 NARROW = narrowed(AVG, CLAIM)
@@ -61,8 +61,8 @@ def test_without_predicates_there_is_no_profile() -> None:
 
 def test_mutants_that_only_the_whole_operator_has_change_nothing() -> None:
     narrow = narrowed(AVG, Claim(("f32",), (4,)))
-    own = {fault.id for fault in faults(narrow)}
-    gone = {fault.id for fault in faults(AVG) if not fault.equivalent} - own
+    own = {fault.id for fault in mutants_of(narrow)}
+    gone = {fault.id for fault in mutants_of(AVG) if not fault.equivalent} - own
     assert "f64-summed-in-f32" in gone
     parts = Parts({Part("f32", 4): Survivors()})
     found = as_claimed(AVG, narrow, parts, Claim(("f32",), (4,)))
@@ -103,7 +103,7 @@ def test_what_no_tap_of_a_window_shows_is_proven() -> None:
     """A backend of small kernels has no row of a window whose tail could be lost."""
     small = narrowed(AVG, Claim(("f32",), (4,), ("max(kernel) > 7",)))
     part = Part("f32", 4)
-    disprover = Disprover(small, 4, faults(small))
+    disprover = Disprover(small, 4, mutants_of(small))
     never = {"window-tail-dropped-8", "window-tail-dropped-16", "lanes-not-combined-8"}
     shown = {"window-tail-dropped-4", "lanes-not-combined-4", "first-element-never-read"}
     assert not disprover.proven(part, never)
@@ -120,4 +120,4 @@ def test_nothing_that_a_vector_kills_is_proven_to_change_nothing(exhaustive: boo
     assert len(killed) > 100
     # The solver is slow about what is not so.
     asked = sorted(killed)[:: 1 if exhaustive else 4]
-    assert not Disprover(AVG, 4, faults(AVG)).proven(Part("f32", 4), asked, taps=True)
+    assert not Disprover(AVG, 4, mutants_of(AVG)).proven(Part("f32", 4), asked, taps=True)

@@ -10,7 +10,7 @@ import pytest
 import tiers
 
 from conformance import parallel
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import trivially_passed
 from conformance.errors import SpecError
 from conformance.generate import candidates, killers, plan
 from conformance.generate.condense import SLACK
@@ -23,12 +23,12 @@ from conformance.generate.settle import settle
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build, describe
-from conformance.spec.loader import find, load_text
-from conformance.spec.table import table_of
+from conformance.spec.case_table import table_of
+from conformance.spec.loader import find_spec, load_spec_text
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite
 
-MAX = find("AdaptiveMaxPool-8")
+MAX = find_spec("AdaptiveMaxPool-8")
 FEW = Effort(base=60, aimed=4, children=600, rounds=4, condensing=1, strata=False)
 
 
@@ -81,7 +81,7 @@ class TestTheShippedSuite:
         """Or break the condition that they name. All in one: to read the suite takes longest."""
         for vector in tiers.suite(exhaustive).vectors():
             assert vector.case.id == vector.id
-            spec = find(vector.case.op)
+            spec = find_spec(vector.case.op)
             broken = [violation.condition for violation in violations(spec, vector.case)]
             name = vector.case.reject
             assert broken == [one.breaks for one in spec.reject if one.name == name], vector.id
@@ -118,7 +118,7 @@ class TestTwins:
 
     def test_an_operator_without_them_has_the_case_alone(self) -> None:
         case = Case("AvgPool-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"auto_pad": "valid"})
-        assert twins(find("AvgPool-1"), case) == [case]
+        assert twins(find_spec("AvgPool-1"), case) == [case]
 
     def test_every_vector_with_i64_indices_has_its_twin_in_the_shipped_suite(
         self, suite: Suite
@@ -169,13 +169,15 @@ def ranked_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def ranked(block: Path) -> Ranked:
-    return RankTask(find(str(block)), 3, 0, FEW).run()
+    return RankTask(find_spec(str(block)), 3, 0, FEW).run()
 
 
 def test_a_condition_that_nothing_meets_is_named_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "Block-1.yaml"
     file.write_text(BLOCK.replace("that: block <= size", "that: block < size and block > size"))
-    work = plan.make([find(str(file))], root=7, processes=1, progress=lambda *_: None, effort=FEW)
+    work = plan.make(
+        [find_spec(str(file))], root=7, processes=1, progress=lambda *_: None, effort=FEW
+    )
     with pytest.raises(SpecError, match=r"Block-1.yaml:16:3: no valid case .* 'fits' is broken"):
         list(work)
 
@@ -184,7 +186,7 @@ class TestDraw:
     """Where cases are drawn, and how far others go beyond."""
 
     def test_cases_beyond_it_are_made_for_a_target_that_drawn_ones_do_not_meet(self) -> None:
-        spec = load_text(BLOCK.replace("when: C > 1", "when: C == 6"))
+        spec = load_spec_text(BLOCK.replace("when: C > 1", "when: C == 6"))
         pool = Pool(spec, 3, 0, FEW)
         pool.fill()
         assert max(case.shapes["data"][1] for case in pool.cases()) == 2
@@ -195,7 +197,7 @@ class TestDraw:
 
     def test_legal_bounds_are_never_exceeded(self) -> None:
         text = BLOCK.replace("C: {min: 1, draw", "C: {min: 1, max: 5, draw")
-        pool = Pool(load_text(text.replace("when: C > 1", "when: C == 6")), 3, 0, FEW)
+        pool = Pool(load_spec_text(text.replace("when: C > 1", "when: C == 6")), 3, 0, FEW)
         pool.fill()
         settle(pool)
         assert pool.proven["channels", "channels"] == ("domain C",)
@@ -203,12 +205,16 @@ class TestDraw:
 
     def test_an_aim_replaces_it(self) -> None:
         aim = ", aim: {C: {min: 4, max: 5}}}"
-        spec = load_text(BLOCK.replace("More than one channel.}", f"More than one channel.{aim}"))
+        spec = load_spec_text(
+            BLOCK.replace("More than one channel.}", f"More than one channel.{aim}")
+        )
         drawn = draw(spec, 3, 40, root=0, aim=spec.aims[0])
         assert {case.shapes["data"][1] for case in drawn} == {4, 5}
 
     def test_the_minimum_is_drawn_where_the_maximum_is_less(self) -> None:
-        spec = load_text(BLOCK.replace("draw: {min: block, max: 7}", "draw: {min: block, max: 2}"))
+        spec = load_spec_text(
+            BLOCK.replace("draw: {min: block, max: 7}", "draw: {min: block, max: 2}")
+        )
         drawn = draw(spec, 3, 60, root=0)
         sizes = {(case.attributes["block"][0], case.shapes["data"][2]) for case in drawn}
         assert sizes == {(1, 1), (1, 2), (2, 2), (3, 3)}
@@ -220,11 +226,13 @@ class TestRanks:
     def test_its_vectors_are_of_its_rank_and_not_vacuous(self, ranked: Ranked, block: Path) -> None:
         assert ranked.vectors
         assert {vector.inputs[0].ndim for vector in ranked.vectors} == {3}
-        assert all(vacuous(find(str(block)), vector) == () for vector in ranked.vectors)
+        assert all(
+            trivially_passed(find_spec(str(block)), vector) == () for vector in ranked.vectors
+        )
         assert len({vector.id for vector in ranked.vectors}) == len(ranked.vectors)
 
     def test_every_pair_is_shown_or_infeasible(self, ranked: Ranked, block: Path) -> None:
-        names = sorted(edge.name for edge in find(str(block)).edges)
+        names = sorted(edge.name for edge in find_spec(str(block)).edges)
         asked = {(a, b) for a in names for b in names if a <= b}
         shown = {(a, b) for v in ranked.vectors for a in v.edges for b in v.edges if a <= b}
         assert ranked.infeasible == {("one", "several"): ()}
@@ -234,15 +242,15 @@ class TestRanks:
 
     def test_every_edge_is_shown_in_every_type(self, ranked: Ranked, block: Path) -> None:
         shown = {(edge, v.case.types["T"]) for v in ranked.vectors for edge in v.edges}
-        types = find(str(block)).types["T"]
-        assert shown == {(edge.name, t) for edge in find(str(block)).edges for t in types}
+        types = find_spec(str(block)).types["T"]
+        assert shown == {(edge.name, t) for edge in find_spec(str(block)).edges for t in types}
 
     def test_each_edge_has_a_vector_that_isolates_it(self, ranked: Ranked, block: Path) -> None:
-        spec = find(str(block))
+        spec = find_spec(str(block))
         pool = Pool(spec, 3, 0, FEW)
         pool.fill()
         built = [build(spec, case) for case in pool.cases()]
-        drawn = [vector.edges for vector in built if not vacuous(spec, vector)]
+        drawn = [vector.edges for vector in built if not trivially_passed(spec, vector)]
         for edge in spec.edges:
             fewest = min(len(edges) for edges in drawn if edge.name in edges)
             own = min(len(vector.edges) for vector in ranked.vectors if edge.name in vector.edges)
@@ -253,7 +261,7 @@ class TestMake:
     def test_ranks_come_first_then_operators_and_progress_is_told(self, block: Path) -> None:
         told: list[tuple[str, int, int]] = []
         (made,) = plan.make(
-            [find(str(block))],
+            [find_spec(str(block))],
             root=0,
             processes=1,
             progress=lambda *what: told.append(what),
@@ -274,10 +282,10 @@ class TestMake:
 
     def test_smoke_alone_shows_every_edge_and_refusal(self, block: Path) -> None:
         (made,) = plan.make(
-            [find(str(block))], root=3, processes=1, progress=lambda *_: None, suite="smoke"
+            [find_spec(str(block))], root=3, processes=1, progress=lambda *_: None, suite="smoke"
         )
         smoke = [v for v in made.vectors if "smoke" in made.suites[v.id]]
-        spec = find(str(block))
+        spec = find_spec(str(block))
         assert {edge for v in smoke for edge in v.edges} == {edge.name for edge in spec.edges}
         assert [v.case.reject for v in smoke if v.case.reject] == ["zero-block"]
         assert made.uncovered == ()
@@ -315,10 +323,10 @@ def test_the_work_on_one_rank_says_how_far_it_is(
     pairs: bool, block: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also without mutants, which take longest."""
-    monkeypatch.setattr(killers, "faults", lambda _: ())
+    monkeypatch.setattr(killers, "mutants_of", lambda _: ())
     told: list[tuple[str, float]] = []
     effort = dataclasses.replace(FEW, pairs=pairs)
-    task = RankTask(find(str(block)), 3, 5, effort)
+    task = RankTask(find_spec(str(block)), 3, 5, effort)
     list(parallel.run([task], processes=1, progress=lambda *a: told.append(a[:2]), total=1))
     said = [(what.partition(": ")[2], share) for what, share in told]
     if pairs:

@@ -10,7 +10,7 @@ from conformance.reference.values import data_of
 from conformance.spec import loader
 from conformance.suite import cases as recorded
 
-SPEC = loader.find("onnx.GlobalMaxPool-22")
+SPEC = loader.find_spec("onnx.GlobalMaxPool-22")
 RANK = 3
 
 

@@ -7,22 +7,22 @@ from math import ceil
 
 import pytest
 
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import parts
-from conformance.audit.score import Score
-from conformance.audit.standing import standings
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import mutant_states
+from conformance.audit.partitions import partitions_of_rank
+from conformance.audit.score import MutationScore
 from conformance.generate.candidates import any_case
 from conformance.generate.pairs import Effort
 from conformance.generate.reduce import reduced
 from conformance.generate.suites import twins, with_twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 Kills = dict[str, tuple[Kill, ...]]
-SPEC = find("AdaptiveMaxPool-8")
-CATALOGUE = faults(SPEC)
+SPEC = find_spec("AdaptiveMaxPool-8")
+CATALOGUE = mutants_of(SPEC)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def drawn(exhaustive: bool) -> tuple[list[Vector], Kills]:
     cases = list(chain.from_iterable(groups))
     cases = cases[:: 1 if exhaustive else 4]
     vectors = with_twins(SPEC, (build(SPEC, case) for case in cases))
-    kills = Bank(SPEC, CATALOGUE).all_kills(vectors)
+    kills = MutantRunner(SPEC, CATALOGUE).all_kills(vectors)
     return vectors, dict(zip((vector.id for vector in vectors), kills, strict=True))
 
 
@@ -73,19 +73,19 @@ def test_they_kill_the_same_in_each_part(
     def found(some: list[Vector]) -> list[object]:
         own = {vector.id: kills[vector.id] for vector in some}
         return list(
-            standings(SPEC, CATALOGUE, {vector.id: vector.case for vector in some}, own, {})
+            mutant_states(SPEC, CATALOGUE, {vector.id: vector.case for vector in some}, own, {})
         )
 
     assert found(few) == found(vectors)
-    assert len(found(few)) == sum(1 for rank in SPEC.ranks for _ in parts(SPEC, rank))
+    assert len(found(few)) == sum(1 for rank in SPEC.ranks for _ in partitions_of_rank(SPEC, rank))
 
 
 def test_no_mutants_are_alike_that_were_told_apart(
     drawn: tuple[list[Vector], Kills], few: list[Vector]
 ) -> None:
     kills = drawn[1]
-    before = Score(SPEC.op, CATALOGUE, kills).indistinguishable
-    after = Score(SPEC.op, CATALOGUE, {v.id: kills[v.id] for v in few}).indistinguishable
+    before = MutationScore(SPEC.op, CATALOGUE, kills).indistinguishable
+    after = MutationScore(SPEC.op, CATALOGUE, {v.id: kills[v.id] for v in few}).indistinguishable
     assert set(map(frozenset, after)) == set(map(frozenset, before))
 
 
@@ -96,7 +96,7 @@ def test_twins_stay_together(drawn: tuple[list[Vector], Kills], few: list[Vector
 
 
 def test_of_padded_vectors_enough_stay_that_most_backends_can_run() -> None:
-    spec = find("AvgPool-1")
+    spec = find_spec("AvgPool-1")
 
     def padded(size: int, pad: int, kernel: int, seed: int) -> Vector:
         attributes = {

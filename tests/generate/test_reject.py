@@ -10,22 +10,22 @@ import tiers
 from conformance.errors import SpecError
 from conformance.generate.reject import reject_cases
 from conformance.model import Case
-from conformance.spec.loader import shipped
-from conformance.spec.model import OpSpec, Reject
+from conformance.spec.loader import shipped_specs
+from conformance.spec.model import NegativeTest, OpSpec
 from conformance.spec.validity import violations
 
 SPECS = tiers.sweep(
-    sorted(shipped().values(), key=lambda spec: spec.op not in tiers.core().manifest.ops),
+    sorted(shipped_specs().values(), key=lambda spec: spec.op not in tiers.core().manifest.ops),
     lambda spec: (
         [(entry.name, entry.breaks) for entry in spec.reject]
         + [spec.op] * (spec.op in tiers.core().manifest.ops)
     ),
 )
 """Those with vectors first; of the others a sample has what these do not refuse."""
-AVG = shipped()["AvgPool-1"]
+AVG = shipped_specs()["AvgPool-1"]
 
 
-def entry(case: Case, spec: OpSpec) -> Reject:
+def entry(case: Case, spec: OpSpec) -> NegativeTest:
     return next(one for one in spec.reject if one.name == case.reject)
 
 
@@ -39,7 +39,7 @@ def spec(request: pytest.FixtureRequest, exhaustive: bool) -> OpSpec:
     return dataclasses.replace(one, reject=tuple(few))
 
 
-def on_one_rank(entry: Reject, ranks: tuple[int, ...], turn: int) -> Reject:
+def on_one_rank(entry: NegativeTest, ranks: tuple[int, ...], turn: int) -> NegativeTest:
     if entry.rank:
         return entry
     of = entry.ranks or ranks
@@ -82,7 +82,7 @@ def test_one_value_on_the_last_axis_is_changed() -> None:
 
 @pytest.mark.exhaustive
 def test_the_same_seed_gives_the_same_cases() -> None:
-    spec = shipped()["AdaptiveAvgPool-8"]
+    spec = shipped_specs()["AdaptiveAvgPool-8"]
     made = reject_cases(spec, root=0)
     assert reject_cases(spec, root=0) == made
     assert reject_cases(spec, root=1) != made

@@ -6,10 +6,10 @@ from math import prod
 
 from conformance.generate.smaller import LANES, LARGE, relatives
 from conformance.model import Case
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 
-SPEC = find("AvgPool-1")
+SPEC = find_spec("AvgPool-1")
 GIVEN = {
     "kernel": (3, 3),
     "strides": (1, 1),

@@ -15,16 +15,16 @@ from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.build import build
-from conformance.spec.loader import find
+from conformance.spec.case_table import table_of
+from conformance.spec.default_attributes import with_defaults, without_defaults
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.spelling import in_full, spelled
-from conformance.spec.table import table_of
 
 # Spelling is one mechanism: three operators show it, one with a default per axis, one with a list
 # of two halves, and one with a default that is another attribute.
 SPECS = [
-    *map(find, ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")),
-    *map(find, ("onnx.LpPool-11", "torch.avg_pool-2")),
+    *map(find_spec, ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")),
+    *map(find_spec, ("onnx.LpPool-11", "torch.avg_pool-2")),
 ]
 OPTIONAL = [(spec, quantity) for spec in SPECS for quantity in spec.attributes if quantity.default]
 SMOKE = tiers.smoke()
@@ -76,8 +76,8 @@ def all_that_may_be_given(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
     for case in draw(spec, 3, 40, root=4):
-        full = replace(case, attributes=spelled(spec, in_full(spec, case), 0))
-        assert full.attributes == all_that_may_be_given(spec, in_full(spec, case))
+        full = replace(case, attributes=without_defaults(spec, with_defaults(spec, case), 0))
+        assert full.attributes == all_that_may_be_given(spec, with_defaults(spec, case))
         for one, other in zip(build(spec, case).answers, build(spec, full).answers, strict=True):
             np.testing.assert_array_equal(one.expected, other.expected)
 
@@ -86,43 +86,48 @@ def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
 def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> None:
     # Two axes, of which one alone may have the default.
     for case in draw(spec, 4, 40, root=5):
-        full = in_full(spec, case)
+        full = with_defaults(spec, case)
         for seed in (*range(8), (1 << len(spec.attributes)) - 1):  # the last leaves out all it may
-            given = spelled(spec, full, seed)
-            assert in_full(spec, replace(case, attributes=given)) == full
+            given = without_defaults(spec, full, seed)
+            assert with_defaults(spec, replace(case, attributes=given)) == full
             left = {q.name for q in spec.attributes} - given.keys()
             assert left <= {q.name for q in spec.attributes if not q.required}
-        assert spelled(spec, full, 0) == all_that_may_be_given(spec, full)
+        assert without_defaults(spec, full, 0) == all_that_may_be_given(spec, full)
 
 
 def test_a_list_of_two_halves_is_left_out_as_one() -> None:
-    spec = find("onnx.LpPool-11")
-    drawn = [in_full(spec, case) for case in draw(spec, 4, 200, root=7)]
+    spec = find_spec("onnx.LpPool-11")
+    drawn = [with_defaults(spec, case) for case in draw(spec, 4, 200, root=7)]
     coin = 1 << next(i for i, one in enumerate(spec.attributes) if one.half == 0)
     explicit = [values for values in drawn if values["auto_pad"] == "explicit"]
     zero = [v for v in explicit if v["pads_begin"] == v["pads_end"] == [0, 0]]
     one_half = [v for v in explicit if (v["pads_begin"] == [0, 0]) != (v["pads_end"] == [0, 0])]
     assert min(len(zero), len(one_half), len(drawn) - len(explicit)) > 3
     for values in drawn:
-        given, left_out = (spelled(spec, values, seed) for seed in (0, coin))
+        given, left_out = (without_defaults(spec, values, seed) for seed in (0, coin))
         assert ("pads" in given) == (values in explicit)
         assert ("pads" in left_out) == (values in explicit and values not in zero)
         assert not {"pads_begin", "pads_end"} & given.keys()
-    assert spelled(spec, zero[0], 0)["pads"] == [0, 0, 0, 0]
+    assert without_defaults(spec, zero[0], 0)["pads"] == [0, 0, 0, 0]
     for values in one_half:
-        assert spelled(spec, values, coin)["pads"] == values["pads_begin"] + values["pads_end"]
+        assert (
+            without_defaults(spec, values, coin)["pads"]
+            == values["pads_begin"] + values["pads_end"]
+        )
 
 
 def test_what_is_as_another_attribute_is_left_out_where_it_is() -> None:
-    spec = find("torch.avg_pool-2")
+    spec = find_spec("torch.avg_pool-2")
     (place,) = (i for i, one in enumerate(spec.attributes) if one.name == "stride")
-    drawn = [in_full(spec, case) for case in draw(spec, 3, 200, root=8)]
+    drawn = [with_defaults(spec, case) for case in draw(spec, 3, 200, root=8)]
     alike = [values for values in drawn if values["strides"] == values["kernel"]]
     assert 5 < len(alike) < len(drawn)
     for values in drawn:
-        assert ("stride" in spelled(spec, values, 1 << place)) == (values not in alike)
-        assert spelled(spec, values, 0)["stride"] == values["strides"]
-        assert ("divisor_override" in spelled(spec, values, 0)) == bool(values["divisor_override"])
+        assert ("stride" in without_defaults(spec, values, 1 << place)) == (values not in alike)
+        assert without_defaults(spec, values, 0)["stride"] == values["strides"]
+        assert ("divisor_override" in without_defaults(spec, values, 0)) == bool(
+            values["divisor_override"]
+        )
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
@@ -133,8 +138,8 @@ def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec)
     a, b = (chance.below(len(drawn), 40) for _ in range(2))
     children = crossed(table, a, b, chance)
     for row, both in enumerate(zip(a, b, strict=True)):
-        child = in_full(spec, case_of(children, row))
-        parents = [in_full(spec, drawn[parent]) for parent in both]
+        child = with_defaults(spec, case_of(children, row))
+        parents = [with_defaults(spec, drawn[parent]) for parent in both]
         for quantity in spec.attributes:
             if not quantity.per_axis:
                 assert child[quantity.key] in [parent[quantity.key] for parent in parents]

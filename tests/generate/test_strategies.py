@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from conformance.generate.pool import draw
 from conformance.generate.strategies import SEEDS, cases
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
+from conformance.spec.default_attributes import with_defaults
 from conformance.spec.expressions import Expression
-from conformance.spec.loader import shipped
-from conformance.spec.model import Draw, Edge, OpSpec
-from conformance.spec.spelling import in_full
+from conformance.spec.loader import shipped_specs
+from conformance.spec.model import CoverageTarget, DrawBounds, OpSpec
 from conformance.spec.validity import violations
 
-SPECS = list(shipped().values())
-AVG, MAX = shipped()["AvgPool-1"], shipped()["AdaptiveMaxPool-8"]
+SPECS = list(shipped_specs().values())
+AVG, MAX = shipped_specs()["AvgPool-1"], shipped_specs()["AdaptiveMaxPool-8"]
 
 
 @settings(max_examples=tiers.examples(400, few=150), deadline=None)
@@ -58,7 +58,7 @@ def test_every_type_value_and_pattern_is_drawn(spec: OpSpec) -> None:
     for quantity in spec.attributes:
         if quantity.values or quantity.type == "bool":
             asked = set(quantity.values) or {False, True}
-            given = [in_full(spec, case) for case in drawn]
+            given = [with_defaults(spec, case) for case in drawn]
             assert {attributes[quantity.key] for attributes in given} == asked
 
 
@@ -77,11 +77,11 @@ AIMED = [(spec, edge) for spec in SPECS for edge in spec.edges if edge.aims]
     tiers.sweep(AIMED, lambda spec, edge: [spec.op, edge.name]),
     ids=lambda one: getattr(one, "name", repr(one)),
 )
-def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
+def test_an_aim_is_followed(spec: OpSpec, edge: CoverageTarget) -> None:
     for aim, case in ((a, case) for a in edge.aims for case in draw(spec, 4, 4, root=3, aim=a)):
         env = Environment(spec, case)
         given = {**case.types, "pattern": case.pattern, **case.operands}
-        given |= in_full(spec, case)
+        given |= with_defaults(spec, case)
         given |= {name: env[name] for name in spec.dims}
         keys = {quantity.name: quantity.key for quantity in spec.attributes}
         values = {keys.get(name, name): value for name, value in given.items()}
@@ -107,7 +107,7 @@ class TestTheSameCases:
     def test_for_the_same_arguments_and_others_for_others(self) -> None:
         first = ids(draw(AVG, 3, 50, root=0))
         assert ids(draw(AVG, 3, 50, root=0)) == first
-        kernel = {"kernel": Draw(values=(2,))}
+        kernel = {"kernel": DrawBounds(values=(2,))}
         for other in (draw(AVG, 3, 50, root=1), draw(AVG, 3, 50, root=0, aim=kernel)):
             assert len(set(ids(other)) & set(first)) < 10
 

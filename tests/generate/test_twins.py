@@ -12,7 +12,7 @@ from conformance.reference.build import build
 from conformance.reference.values import LATE, LOW, ONE, PLACES, data_of, varied
 from conformance.spec import loader
 
-SPEC = loader.find("onnx.GlobalAveragePool-22")
+SPEC = loader.find_spec("onnx.GlobalAveragePool-22")
 
 
 def case(dtype="f32", shape=(2, 3, 200), pattern="normal", seed=7):
@@ -54,7 +54,7 @@ def test_the_results_of_paired_cases_are_told_apart():
 
 
 def test_some_differ_in_attributes_alone():
-    spec = loader.find("AvgPool-1")
+    spec = loader.find_spec("AvgPool-1")
     shapes, types = {spec.data.name: (1, 2, 9)}, {spec.data.type: "f32"}
     common = {"pads_begin": [0], "pads_end": [0], "exclude-pad": False}
     vectors = [

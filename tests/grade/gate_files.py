@@ -6,7 +6,7 @@ from datetime import date
 
 from conformance.grade.gate import load_gate
 from conformance.model import Case, Result, Status, Witness
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 TODAY = date(2026, 6, 15)
 WRONG = Witness("result", (0,), "1.0", "1.0", "1.0", "1.0", "2.0", 1.0, 1, 4)
@@ -54,7 +54,7 @@ class Watched:
     def __init__(
         self, results, *, known=None, require=None, suite=None, case_of=unasked, gives=never, **more
     ):
-        gate = load_gate(known, require, specs=shipped(), today=TODAY, **more)
+        gate = load_gate(known, require, specs=shipped_specs(), today=TODAY, **more)
         watch = gate.watch(suite or results, results, case_of, gives)
         self.results = [watch.take(one) for one in results]
         said = watch.summary(whole=True)

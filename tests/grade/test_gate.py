@@ -7,7 +7,7 @@ from gate_files import TODAY, never, result, unasked, written
 
 from conformance.grade.gate import Gate, load_gate, merged
 from conformance.model import Status
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 KNOWN = """\
 known:
@@ -40,7 +40,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
     gate = load_gate(
         written(tmp_path, KNOWN, "known.yaml"),
         written(tmp_path, REQUIRE),
-        specs=shipped(),
+        specs=shipped_specs(),
         today=TODAY,
     )
     one = gate.watch(RESULTS, RESULTS, unasked, never)

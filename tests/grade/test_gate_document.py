@@ -10,7 +10,7 @@ from gate_files import written
 from conformance.grade.gate import load_known, load_required
 from conformance.grade.known import NARROWING
 from conformance.json_schema import load_schema
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
 
@@ -21,8 +21,8 @@ def examples():
 
 def test_the_examples_load(tmp_path):
     known, required = examples()
-    assert len(load_known(written(tmp_path, known), shipped()).entries) == 3
-    assert len(load_required(written(tmp_path, required), shipped()).entries) == 3
+    assert len(load_known(written(tmp_path, known), shipped_specs()).entries) == 3
+    assert len(load_required(written(tmp_path, required), shipped_specs()).entries) == 3
 
 
 def test_every_key_is_explained():

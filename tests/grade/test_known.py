@@ -12,7 +12,7 @@ from conformance.failure_kind import FailureKind
 from conformance.grade.findings import findings
 from conformance.grade.gate import load_gate, load_known
 from conformance.model import Status
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 RESULTS = [
     result("a", "ceil", kind="value"),
@@ -33,7 +33,7 @@ def watched(tmp_path, *entries, results=RESULTS, **more):
 
 def problems_of(tmp_path, text):
     with pytest.raises(SpecError) as caught:
-        load_known(written(tmp_path, text), shipped())
+        load_known(written(tmp_path, text), shipped_specs())
     return [(p.line, p.column, p.message, p.hint) for p in caught.value.problems]
 
 
@@ -155,7 +155,7 @@ class TestOutOfDate:
 
     def test_an_interrupted_run_cannot_tell(self, tmp_path):
         known = written(tmp_path, "known:\n  - {vectors: [c], kind: value, reason: x}\n")
-        watch = load_gate(known, specs=shipped(), today=TODAY).watch(
+        watch = load_gate(known, specs=shipped_specs(), today=TODAY).watch(
             RESULTS, RESULTS, unasked, never
         )
         assert watch.summary(whole=False)["known_failures"][0]["problems"] == []
@@ -213,7 +213,7 @@ class TestNeverAWholeOperator:
 
 class TestTheFile:
     def test_nothing_known(self, tmp_path):
-        assert load_known(written(tmp_path, "known: []"), shipped()).entries == ()
+        assert load_known(written(tmp_path, "known: []"), shipped_specs()).entries == ()
 
     def test_every_problem_at_its_place(self, tmp_path):
         text = """\
@@ -264,12 +264,12 @@ known:
         for name, why in (("none.yaml", "no such file"), (".", "cannot be read: Is a directory")):
             file = tmp_path / name
             with pytest.raises(SpecError) as caught:
-                load_known(file, shipped())
+                load_known(file, shipped_specs())
             assert str(caught.value) == f"{file}: {why}"
         (tmp_path / "large").write_bytes(b" " * 2_000_000)
         with pytest.raises(SpecError, match="too large"):
-            load_known(tmp_path / "large", shipped())
+            load_known(tmp_path / "large", shipped_specs())
 
     def test_strict_about_nothing_is_an_error(self):
         with pytest.raises(UsageError, match="strict"):
-            load_gate(specs=shipped(), strict=True)
+            load_gate(specs=shipped_specs(), strict=True)

@@ -13,7 +13,7 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case
 from conformance.reference import answers
 from conformance.reference.build import build
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 
 MAX, AVG = "AdaptiveMaxPool-8", "AvgPool-1"
@@ -52,9 +52,11 @@ def average(data, **attributes):
 
 
 def _with_data(case, array):
-    made = build(find(case.op), case, "must")
+    made = build(find_spec(case.op), case, "must")
     inputs = (array, *made.inputs[1:])
-    return replace(made, inputs=inputs, answers=answers(find(case.op), case, [array]), readings={})
+    return replace(
+        made, inputs=inputs, answers=answers(find_spec(case.op), case, [array]), readings={}
+    )
 
 
 def seen(vector, wrote, spec: OpSpec | None = None):
@@ -63,7 +65,7 @@ def seen(vector, wrote, spec: OpSpec | None = None):
     written = np.array(wrote, np.float64).astype(DTYPES[first.dtype].numpy)
     outputs = [written.reshape(first.expected.shape), *(a.expected for a in vector.answers[1:])]
     outcome = Outcome(Ending.RETURNED, returned=outputs)
-    return observed(spec or find(vector.case.op), vector, outcome)
+    return observed(spec or find_spec(vector.case.op), vector, outcome)
 
 
 nan, inf = np.nan, np.inf
@@ -156,10 +158,10 @@ class TestNothingToSee:
     )
     def test_outputs_of_another_structure(self, returned):
         outcome = Outcome(Ending.RETURNED, returned=returned)
-        assert observed(find(MAX), self.vector, outcome) == {}
+        assert observed(find_spec(MAX), self.vector, outcome) == {}
 
     def test_an_exception(self):
-        assert observed(find(MAX), self.vector, Outcome(Ending.RAISED, message="no")) == {}
+        assert observed(find_spec(MAX), self.vector, Outcome(Ending.RAISED, message="no")) == {}
 
     def test_a_suite_of_another_version_of_the_specification(self):
         wrong = replace(self.vector, case=replace(self.vector.case, operands={}))

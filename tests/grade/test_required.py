@@ -8,7 +8,7 @@ from gate_files import Watched, case, result, written
 from conformance.errors import SpecError
 from conformance.grade.gate import load_required
 from conformance.model import Status
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 LOST = {"status": Status.UNSUPPORTED}
 RESULTS = [
@@ -84,4 +84,4 @@ def test_by_a_predicate(tmp_path):
 )
 def test_a_file_that_is_wrong_says_where(tmp_path, text, place):
     with pytest.raises(SpecError, match=f"file.yaml:{place}: "):
-        load_required(written(tmp_path, text), shipped())
+        load_required(written(tmp_path, text), shipped_specs())

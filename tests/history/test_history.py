@@ -11,8 +11,8 @@ import wheels
 import would_have
 import would_have_table
 
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 HERE = Path(__file__).parent
@@ -46,7 +46,12 @@ def test_a_run_can_be_made(name):
 
 
 def test_what_was_made_from_these_wheels_is_in_the_catalogue():
-    known = {fault.id for run in RUNS.values() for op in run["ops"] for fault in faults(find(op))}
+    known = {
+        fault.id
+        for run in RUNS.values()
+        for op in run["ops"]
+        for fault in mutants_of(find_spec(op))
+    }
     assert EXPECTED["made_here"]
     assert set(EXPECTED["made_here"]) <= known
 
@@ -70,7 +75,7 @@ def test_an_expectation_is_whole(defect):
 
 @pytest.mark.parametrize("op", sorted({one["op"] for one in DEFECTS}))
 def test_the_names_are_mutants_of_the_operator(op):
-    known = {fault.id for fault in faults(find(op))}
+    known = {fault.id for fault in mutants_of(find_spec(op))}
     told = (*DEFECTS, *EXPECTED["besides"])
     expected = {name for one in told if one["op"] == op for name in one["names"]}
     assert expected <= known

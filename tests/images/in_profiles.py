@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conformance.audit.membership import within
+from conformance.audit.partitions import cases_within
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Case
 from conformance.reference.values import data_of, operands_of
-from conformance.spec.loader import find
-from conformance.spec.model import Draw
+from conformance.spec.loader import find_spec
+from conformance.spec.model import DrawBounds
 from conformance.suite import cases as recorded
 from conformance.suite import strict_json
 from conformance.suite.parts import Part
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
 
 
 def asked(case: Case) -> Asked:
-    spec = find(case.op)
+    spec = find_spec(case.op)
     inputs = [*data_of(spec, case), *operands_of(spec, case)]
     given = [np.array(one) for one in inputs]
     return Asked(case, inputs, RIGHT[case.op](case.op, given, case.attributes))
@@ -71,12 +71,12 @@ def asked(case: Case) -> Asked:
 @cache
 def drawn(op: str, name: str) -> tuple[Asked, ...]:
     """Fresh images within a profile, the same for all bugs of the operator."""
-    spec = find(op)
+    spec = find_spec(op)
     profile = next(one for one in spec.profiles if one.name == name)
-    image = {spec.data.type: Draw(values=("f32",))}
+    image = {spec.data.type: DrawBounds(values=("f32",))}
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
     cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
-    inside = within(spec, Part("f32", 4, name), cases)
+    inside = cases_within(spec, Part("f32", 4, name), cases)
     finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)[0]).all())
     return tuple(map(asked, finite))
 
@@ -97,8 +97,8 @@ def wrong(name: str, one: Asked) -> bool:
 @cache
 def members(op: str) -> dict[str, Sequence[bool]]:
     """Which of the vectors are within each profile."""
-    spec, cases = find(op), [vector.case for vector in images(op)]
-    return {one.name: within(spec, Part("f32", 4, one.name), cases) for one in spec.profiles}
+    spec, cases = find_spec(op), [vector.case for vector in images(op)]
+    return {one.name: cases_within(spec, Part("f32", 4, one.name), cases) for one in spec.profiles}
 
 
 def refused(name: str) -> Iterator[tuple[str, bool]]:

@@ -119,7 +119,7 @@ def challenged(
     besides. But its seed is given: kernels with the same operator and declaration share one, which
     lies in ``folder``.
     """
-    spec = loader.find(kernel.op)
+    spec = loader.find_spec(kernel.op)
 
     def selected(declared: Capabilities | None) -> Suite:
         told = "" if declared is None else json.dumps(declared.to_json(), sort_keys=True)

@@ -56,7 +56,7 @@ def test_the_command_states_isolation_seed_precision_and_no_claim(tmp_path):
 
 
 def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, exhaustive):
-    spec = loader.find(OP)
+    spec = loader.find_spec(OP)
     made = [
         fresh_suite(spec, tmp_path / str(number), seed=seed, suite="smoke")
         for number, seed in enumerate((1, 2, 1) if exhaustive else (1, 2))
@@ -349,7 +349,7 @@ def test_an_honest_kernel_is_conformant_by_the_strength_of_a_fresh_core_suite():
 def test_a_fresh_suite_kills_what_the_published_one_kills_also_where_fitting_data_are_rare(
     tmp_path, seed
 ):
-    spec = loader.find("onnx.GlobalMaxPool-22")  # one maximum in 33 lies in the last row
+    spec = loader.find_spec("onnx.GlobalMaxPool-22")  # one maximum in 33 lies in the last row
     published = recorded.read(spec.op)
     made = fresh_suite(spec, tmp_path, seed=seed).manifest.strength[spec.op]
     assert made.parts.survivors == published.parts.survivors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.spec.loader import load
+from conformance.spec.loader import load_spec
 from conformance.spec.model import OpSpec
 
 HERE = Path(__file__).parent
@@ -17,4 +17,4 @@ def file_of(op: str) -> Path:
 
 
 def spec_of(op: str) -> OpSpec:
-    return load(file_of(op))
+    return load_spec(file_of(op))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.errors import SpecError
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import load_text, shipped
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import load_spec_text, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.spec.vocabulary import vocabulary
 
@@ -52,9 +52,9 @@ def as_kernel(
 
 def under(vector: Vector, fault: str) -> np.ndarray[Any, Any]:
     spec = spec_of(vector.case.op)
-    (found,) = (one for one in faults(spec) if one.id == fault)
+    (found,) = (one for one in mutants_of(spec) if one.id == fault)
     subject = Subject(spec, vector.case, vector.inputs)
-    return subject.under(Altered(spec, found.variant))[0]
+    return subject.under(Altered(spec, found.change))[0]
 
 
 def named(spec: OpSpec) -> set[str]:
@@ -65,7 +65,7 @@ def named(spec: OpSpec) -> set[str]:
 
 @pytest.mark.parametrize("op", OPS)
 def test_no_name_is_one_of_ours(op: str) -> None:
-    ours = {name for spec in shipped().values() for name in named(spec)}
+    ours = {name for spec in shipped_specs().values() for name in named(spec)}
     assert {"kernel", "strides", "same_total", "pad_begin", "output_size"} <= ours
     assert len(named(spec_of(op))) >= 3
     assert named(spec_of(op)) & ours <= {"padding"}  # a number of PyTorch's, here another thing
@@ -87,7 +87,7 @@ def test_words_follow_from_the_rules(op: str, words: Mapping[str, str]) -> None:
 
 
 def test_kinds_of_windows() -> None:
-    kinds = {op: vocabulary(spec).given.kind for op, spec in shipped().items()}
+    kinds = {op: vocabulary(spec).given.kind for op, spec in shipped_specs().items()}
     assert {op for op, kind in kinds.items() if kind == "global"} == {
         op for op in kinds if "Global" in op
     }
@@ -114,11 +114,11 @@ def test_kinds_of_windows() -> None:
     ],
 )
 def test_mutants_by_id(op: str, ids: list[str]) -> None:
-    assert set(ids) <= {fault.id for fault in faults(spec_of(op))}
+    assert set(ids) <= {fault.id for fault in mutants_of(spec_of(op))}
 
 
 def test_a_mutant_of_an_axis_type_or_attribute_that_is_not_there_is_none() -> None:
-    known = {op: {fault.id for fault in faults(spec_of(op))} for op in OPS}
+    known = {op: {fault.id for fault in mutants_of(spec_of(op))} for op in OPS}
     assert "first-channel-only-in-1d" not in known[AVERAGE]
     assert not {one for ids in known.values() for one in ids if "middle-axis" in one}
     assert "means-of-bf16-truncated" not in known[AVERAGE]
@@ -178,32 +178,32 @@ def test_swapped_pads() -> None:
 )
 def test_a_vector_kills_it_at_both_levels(vector: Vector, killed: str) -> None:
     spec = spec_of(AVERAGE)
-    (found,) = Bank(spec, faults(spec)).all_kills([vector])
-    assert {kill.fault: kill.must for kill in found}[killed]
+    (found,) = MutantRunner(spec, mutants_of(spec)).all_kills([vector])
+    assert {kill.mutant: kill.at_must for kill in found}[killed]
 
 
 def test_what_nothing_can_show_is_stated_of_mutants_that_are_there() -> None:
     spec = spec_of(AVERAGE)
     assert spec.equivalent
-    stated = {fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent}
+    stated = {fault.id: fault.equivalent for fault in mutants_of(spec) if fault.equivalent}
     assert stated.items() >= spec.equivalent.items()
     text = spec_text().replace("same-ignores-ceil: SAME", "same-ignores-ceiling: SAME")
     with pytest.raises(SpecError, match="has no mutant 'same-ignores-ceiling'") as caught:
-        faults(load_text(text))
+        mutants_of(load_spec_text(text))
     assert "same-ignores-ceil" in caught.value.problems[0].hint
 
 
 def test_roles_name_what_rules_do_not_tell() -> None:
-    known = {fault.id for fault in faults(spec_of(AVERAGE))}
+    known = {fault.id for fault in mutants_of(spec_of(AVERAGE))}
     named = "roles: {auto_pad: padding, same_upper: SAME, valid: VALID}\nrequire:\n"
-    spec = load_text(spec_text().replace("require:\n", named))
-    more = {fault.id for fault in faults(spec)} - known
+    spec = load_spec_text(spec_text().replace("require:\n", named))
+    more = {fault.id for fault in mutants_of(spec)} - known
     assert {"same-not-padded", "valid-padded-like-same"} <= more
     vector = averaged((1, 1, 5, 6), [3, 2], [1, 1])
-    (found,) = (one for one in faults(spec) if one.id == "same-not-padded")
+    (found,) = (one for one in mutants_of(spec) if one.id == "same-not-padded")
     subject = Subject(spec, vector.case, vector.inputs)
     unpadded = averaged((1, 1, 5, 6), [3, 2], [1, 1], padding="VALID")
-    (wrong,) = subject.under(Altered(spec, found.variant))
+    (wrong,) = subject.under(Altered(spec, found.change))
     assert wrong.shape == unpadded.answers[0].expected.shape == (1, 1, 3, 5)
 
 
@@ -217,7 +217,7 @@ def test_roles_name_what_rules_do_not_tell() -> None:
 )
 def test_roles_that_are_none(roles: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
-        load_text(spec_text().replace("require:\n", f"roles: {roles}\nrequire:\n"))
+        load_spec_text(spec_text().replace("require:\n", f"roles: {roles}\nrequire:\n"))
     (problem,) = caught.value.problems
     assert message in problem.message
     assert problem.line > 1

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.cli import main
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.explain_failures import explain_failures
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.suite.store import Suite, open_suite
 
 pytestmark = pytest.mark.exhaustive  # what kills what, by hand-made vectors, is in test_own_mutants
@@ -47,7 +47,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_core_kills_every_mutant_and_smoke_most(made: Suite) -> None:
     (op,) = made.manifest.ops
-    counted = {fault.id for fault in faults(spec_of(op)) if not fault.equivalent}
+    counted = {fault.id for fault in mutants_of(spec_of(op)) if not fault.equivalent}
     assert len(counted) > 100
     assert made.manifest.faults[op].keys() <= counted
     if made.name == "core":
@@ -57,18 +57,18 @@ def test_core_kills_every_mutant_and_smoke_most(made: Suite) -> None:
 def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
     (op,) = made.manifest.ops
     spec = spec_of(op)
-    bank = {fault.id: fault for fault in faults(spec)}
+    bank = {fault.id: fault for fault in mutants_of(spec)}
     entries = [entry for entry in made.manifest.vectors if entry.reject is None]
     vectors = {entry.id: made.read(entry) for entry in entries}
     for mistake in MISTAKES[op]:
-        altered = Altered(spec, bank[mistake].variant)
+        altered = Altered(spec, bank[mistake].change)
         results = []
         for vector in vectors.values():
             outputs = Subject(spec, vector.case, vector.inputs).under(altered)
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}
-        found = explanations(
+        found = explain_failures(
             spec,
             results,
             tuple(bank.values()),

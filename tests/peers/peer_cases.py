@@ -10,9 +10,9 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Fault
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import Mutant
+from conformance.spec.loader import find_spec
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class PeerCase:
 
     def subject(self) -> Subject:
         """The same question, put to our reference."""
-        spec = find(self.op)
-        case = case_of(spec, list(self.inputs), self.attributes)
+        spec = find_spec(self.op)
+        case = case_from_inputs(spec, list(self.inputs), self.attributes)
         return Subject(spec, case, self.inputs)
 
 
@@ -64,13 +64,13 @@ def agreeing(cases: Iterable[PeerCase]) -> tuple[list[PeerCase], list[str]]:
     return passed, failed
 
 
-def noticed(cases: Iterable[PeerCase], faults: Iterable[Fault]) -> set[str]:
+def noticed(cases: Iterable[PeerCase], faults: Iterable[Mutant]) -> set[str]:
     """The faults, by id, that fail at least one of the cases, which are all of one operator.
 
     As in our own audit, a fault that gives no outputs for a case shows nothing there.
     """
     left = list(faults)
-    altered = {fault.id: Altered(find(fault.op), fault.variant) for fault in left}
+    altered = {fault.id: Altered(find_spec(fault.op), fault.change) for fault in left}
     found: set[str] = set()
     for case in sorted(cases, key=lambda case: case.inputs[0].size):
         subject = case.subject()

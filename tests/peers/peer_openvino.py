@@ -11,7 +11,7 @@ import numpy as np
 from peer_cases import PeerCase, rounding
 
 from conformance.dtypes import DTYPES
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_reference_cases.json"
 
@@ -69,7 +69,7 @@ def mapped(raw: dict[str, Any], op: str) -> Iterator[PeerCase]:
 
 def _types(raw: dict[str, Any], op: str) -> Sequence[str]:
     """The types to ask in: those of the case that our operator has."""
-    return [dtype for dtype in raw["dtypes"] if dtype in find(op).types["T"]]
+    return [dtype for dtype in raw["dtypes"] if dtype in find_spec(op).types["T"]]
 
 
 def _attributes(raw: dict[str, Any], op: str) -> dict[str, Any]:

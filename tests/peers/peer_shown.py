@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.generate.pairs import Effort, Pool
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.build import build
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
 
 EFFORT = Effort(base=1200, aimed=24)
 
 
-def shown(op: str, asks: str, faults: Iterable[Fault], effort: Effort = EFFORT) -> set[str]:
+def shown(op: str, asks: str, faults: Iterable[Mutant], effort: Effort = EFFORT) -> set[str]:
     """The faults, by id, that some drawn case notices at level must, among those ``asks`` allows.
 
     ``asks`` is a condition on a case in the language of the specifications. Only faults that are
     found are sure: one that no drawn case shows may still be shown by another.
     """
-    spec = find(op)
+    spec = find_spec(op)
     left = {fault.id: fault for fault in faults}
     found: set[str] = set()
-    bank = Bank(spec, tuple(left.values()))
+    bank = MutantRunner(spec, tuple(left.values()))
     for case in _asked(spec, asks, effort):
-        differing = bank.prints(case, data_of(spec, case))
+        differing = bank.fingerprints(case, data_of(spec, case))
         if not differing:
             continue
-        kills = Bank(spec, [left[name] for name in differing]).kills(build(spec, case))
-        new = {kill.fault for kill in kills if kill.must}
+        kills = MutantRunner(spec, [left[name] for name in differing]).kills(build(spec, case))
+        new = {kill.mutant for kill in kills if kill.at_must}
         if new:
             found |= new
             left = {name: fault for name, fault in left.items() if name not in new}
-            bank = Bank(spec, tuple(left.values()))
+            bank = MutantRunner(spec, tuple(left.values()))
     return found
 
 

@@ -20,8 +20,8 @@ from peer_cases import PeerCase, agreeing, noticed
 
 from conformance.audit.score import kinds
 from conformance.errors import SuiteError
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "peers.md"
@@ -38,7 +38,7 @@ class Row:
     op: str
     cases: int
     bytes: int
-    faults: tuple[Fault, ...]
+    faults: tuple[Mutant, ...]
     noticed: frozenset[str]
 
     def of(self, kind: str) -> tuple[int, int]:
@@ -62,8 +62,8 @@ def onnx() -> Comparison:
     from peer_shown import shown
 
     op = "AvgPool-1"
-    counted = [fault for fault in faults(find(op)) if not fault.equivalent]
-    unread = [fault for fault in counted if not fault.reading]
+    counted = [fault for fault in mutants_of(find_spec(op)) if not fault.equivalent]
+    unread = [fault for fault in counted if not fault.excused_by]
     tests = peer_onnx.tests()
     cases = [peer_onnx.mapped(test) for test in tests if not peer_onnx.dilated(test)]
     known = noticed(agreeing(cases)[0], unread)
@@ -81,12 +81,12 @@ def onnx() -> Comparison:
 
 def openvino(op: str) -> Comparison:
     """OpenVINO's reference tests of one operator, which is the same as ours."""
-    counted = [fault for fault in faults(find(op)) if not fault.equivalent]
+    counted = [fault for fault in mutants_of(find_spec(op)) if not fault.equivalent]
     return _compared("OpenVINO reference tests", op, peer_openvino.cases(op), counted, ())
 
 
 def _compared(
-    suite: str, op: str, cases: list[PeerCase], asked: list[Fault], notes: tuple[str, ...]
+    suite: str, op: str, cases: list[PeerCase], asked: list[Mutant], notes: tuple[str, ...]
 ) -> Comparison:
     agreed, failed = agreeing(cases)
     if failed:
@@ -107,7 +107,7 @@ def _compared(
     return Comparison(peer, own, notes)
 
 
-def own_rows(op: str, asked: Sequence[Fault]) -> Iterator[Row]:
+def own_rows(op: str, asked: Sequence[Mutant]) -> Iterator[Row]:
     """What the shipped suites notice of some faults at level should, by their manifest.
 
     Raises SuiteError if the shipped suite cannot be read.

@@ -9,14 +9,14 @@ import peer_openvino
 import pytest
 from peer_cases import PeerCase, agreeing, noticed, rounding
 
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 HERE = peer_openvino.FILE.is_file()
 
 
 def the(*ids: str, op: str = "AvgPool-1") -> list:
-    return [fault for fault in faults(find(op)) if fault.id in ids]
+    return [fault for fault in mutants_of(find_spec(op)) if fault.id in ids]
 
 
 def onnx_case(name: str) -> PeerCase:

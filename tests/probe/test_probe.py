@@ -23,7 +23,7 @@ FEW = (4, 9, 64)
 
 def asked(make: Make, sizes: tuple[int, ...] = FEW) -> ProbeResult:
     question = ProbeRequest(sizes=sizes)
-    specs = loader.chosen((make.op,))
+    specs = loader.select_specs((make.op,))
     return probe(lambda _: Inline(Backend(make)), specs, question, elsewhere=False)
 
 

@@ -68,7 +68,7 @@ def probe(*words: str) -> Result:
 
 def made(kernel: type[Lib], out: str = "") -> dict[str, Any]:
     """A probe in this process, written into a folder if there is one."""
-    specs = loader.chosen(("onnx.GlobalAveragePool-22",))
+    specs = loader.select_specs(("onnx.GlobalAveragePool-22",))
     asked = session.ProbeRequest(sizes=(3, 9))
     outcome = session.probe(lambda _: Inline(kernel()), specs, asked, elsewhere=False)
     found = probe_document(outcome, "lib")

@@ -12,8 +12,8 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.reference import evaluate, facts
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 
 Window = tuple[tuple[int, ...], tuple[Array, ...]]
@@ -35,7 +35,7 @@ class Asked:
     def under(self, attributes: Mapping[str, Any], data: Array | None = None) -> list[Array]:
         """The oracle's answer to another question, rounded once into the operator's types."""
         inputs = self.inputs if data is None else [data, *self.inputs[1:]]
-        made = evaluate(find(self.op), list(inputs), attributes, exact=False)
+        made = evaluate(find_spec(self.op), list(inputs), attributes, exact=False)
         return [np.array(one) for one in made]
 
     @property
@@ -44,8 +44,8 @@ class Asked:
 
     @cached_property
     def facts(self) -> Any:
-        spec = find(self.op)
-        case = case_of(spec, self.inputs, self.attributes)
+        spec = find_spec(self.op)
+        case = case_from_inputs(spec, self.inputs, self.attributes)
         assert not violations(spec, case)
         return facts(spec, case, self.inputs)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import make_rule_change
 
 OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "onnx.LpPool-18", "torch.avg_pool-2"]
 
@@ -26,27 +26,27 @@ def drawn(spec: OpSpec, count: int, root: int) -> list[Case]:
 
 @pytest.mark.parametrize("op", OPS)
 def test_no_mutant_is_left_out_that_differs(op: str, exhaustive: bool) -> None:
-    spec = find(op)
-    bank = Bank(spec, faults(spec))
+    spec = find_spec(op)
+    bank = MutantRunner(spec, mutants_of(spec))
     cases = drawn(spec, 14 if exhaustive else 4, root=5)
     may = bank.may_differ(cases)
-    assert may.shape == (len(cases), len(bank.faults))
+    assert may.shape == (len(cases), len(bank.mutants))
     for case, row in zip(cases, may, strict=True):
-        told = {fault.id for fault, one in zip(bank.faults, row, strict=True) if one}
-        alone = bank.prints(case, data_of(spec, case))
+        told = {fault.id for fault, one in zip(bank.mutants, row, strict=True) if one}
+        alone = bank.fingerprints(case, data_of(spec, case))
         assert alone.keys() <= told, (case, alone.keys() - told)
-        assert bank.prints(case, data_of(spec, case), row) == alone
+        assert bank.fingerprints(case, data_of(spec, case), row) == alone
     assert may.mean() < 0.7
 
 
-def made(name: str, replace: dict[str, str], where: str | None = None) -> Fault:
-    spec = find("AvgPool-1")
-    return Fault(name, "made", spec.op, variant(spec, name, replace, where=where), "")
+def made(name: str, replace: dict[str, str], where: str | None = None) -> Mutant:
+    spec = find_spec("AvgPool-1")
+    return Mutant(name, "made", spec.op, make_rule_change(spec, name, replace, where=where), "")
 
 
 def test_guards_values_and_windows_decide() -> None:
-    spec = find("AvgPool-1")
-    bank = Bank(
+    spec = find_spec("AvgPool-1")
+    bank = MutantRunner(
         spec,
         [
             made("never", {"divisor": "original + 1"}, where="axes > 9"),

@@ -11,8 +11,8 @@ from conformance.dtypes import DTYPES
 from conformance.families.pooling.maximum import _each_once
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
 
 ELEMENTS = st.integers(2, 8).flatmap(
     lambda most: st.lists(
@@ -40,10 +40,10 @@ def test_each_is_listed_once_in_its_order(rows: list[list[int]]) -> None:
 
 def test_places_of_one_index_are_one_choice() -> None:
     """With axis 3 an index starts again in each row: elements below each other share it."""
-    spec = find("MaxPool-8")
+    spec = find_spec("MaxPool-8")
     data = np.array([[7, 1], [7, 7]], DTYPES["f32"].numpy).reshape(1, 1, 2, 2)
     given_ = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
-    case = case_of(spec, [data], given_ | {"axis": 3})
+    case = case_from_inputs(spec, [data], given_ | {"axis": 3})
     base = answers(spec, case, [data])
     (_, indices) = readings(spec, facts(spec, case, [data]), base)["any-maximum"]
     assert indices.choices is not None

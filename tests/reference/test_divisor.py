@@ -13,10 +13,10 @@ from conformance.dtypes import Array
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
-SPEC = find("torch.avg_pool-2")
+SPEC = find_spec("torch.avg_pool-2")
 CASE = Case(
     op=SPEC.op,
     types={"T": "f32"},
@@ -67,11 +67,11 @@ def test_answers_are_turned_about_zero(dtype: str, pattern: str, divisor: int, s
     "name", ["bf16-summed-in-f16", "subnormals-flushed", "first-element-never-read"]
 )
 def test_so_are_those_of_mutants(name: str) -> None:
-    mutant = next(one for one in faults(SPEC) if one.id == name)
+    mutant = next(one for one in mutants_of(SPEC) if one.id == name)
     case = replace(CASE, types={"T": "bf16"})
     for divisor in (3, 4):
         above, below = (
-            Subject(SPEC, asked, build(SPEC, asked).inputs).under(Altered(SPEC, mutant.variant))[0]
+            Subject(SPEC, asked, build(SPEC, asked).inputs).under(Altered(SPEC, mutant.change))[0]
             for asked in (under(case, divisor), under(case, -divisor))
         )
         assert same(below, -above)

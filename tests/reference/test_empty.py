@@ -10,8 +10,8 @@ import pytest
 import conformance
 from conformance.errors import InvalidCase
 from conformance.reference import answers
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find, shipped
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.validity import violations
 
 GIVEN: dict[str, dict[str, Any]] = {
@@ -34,11 +34,11 @@ def inputs_of(op: str, shape: tuple[int, ...]) -> tuple[list[Any], dict[str, Any
 
 
 @pytest.mark.parametrize("shape", [(0, 2, 3, 4), (2, 0, 3, 4), (0, 0, 3, 4)])
-@pytest.mark.parametrize("op", sorted(shipped()))
+@pytest.mark.parametrize("op", sorted(shipped_specs()))
 def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     inputs, given = inputs_of(op, shape)
-    case = case_of(spec, inputs, given)
+    case = case_from_inputs(spec, inputs, given)
     if violations(spec, case):
         with pytest.raises(InvalidCase):
             conformance.reference(op, inputs, given)
@@ -52,7 +52,7 @@ def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(0, 2), (2, 0), (0, 0)])
-@pytest.mark.parametrize("op", [op for op in sorted(shipped()) if "daptive" in op])
+@pytest.mark.parametrize("op", [op for op in sorted(shipped_specs()) if "daptive" in op])
 def test_an_output_of_no_elements(op: str, sizes: tuple[int, int]) -> None:
     data = np.ones((1, 1, 4, 4), np.float32)
     for array in conformance.reference(op, [data, np.array(sizes)], {}):
@@ -72,9 +72,9 @@ def test_dividing_something_by_zero_is_still_refused() -> None:
 
 def test_an_infinity_decides_a_signed_norm() -> None:
     """Whatever the sum of the other powers is."""
-    spec = find("torch.lp_pool-2")
+    spec = find_spec("torch.lp_pool-2")
     data = np.array([[[np.inf, 1, -1, 2]]], np.float32)
-    case = case_of(spec, [data], {"kernel_size": [3], "stride": [1], "norm_type": 3})
+    case = case_from_inputs(spec, [data], {"kernel_size": [3], "stride": [1], "norm_type": 3})
     (answer,) = answers(spec, case, [data])
     assert answer.open is None
     assert answer.lo.ravel()[0] == answer.hi.ravel()[0] == np.inf

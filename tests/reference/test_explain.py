@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from conformance.families.pooling.picture import described, window
 from conformance.model import Case, Vector
-from conformance.spec.loader import find, load_text
+from conformance.spec.loader import find_spec, load_spec_text
 from conformance.suite.entries import Entry
 
 ENTRIES = [
@@ -35,7 +35,7 @@ def first(op: str) -> Vector:
 
 
 def all_described(vector: Vector, limit: int = 24) -> list[tuple[tuple[int, ...], dict[str, Any]]]:
-    spec, data = find(vector.case.op), vector.inputs[0]
+    spec, data = find_spec(vector.case.op), vector.inputs[0]
     indices = list(np.ndindex(vector.answers[0].expected.shape))[:limit]
     found = [
         (index, described(window(spec, vector.case, [data], index), [data])) for index in indices
@@ -99,13 +99,13 @@ def test_the_parts_of_a_description_agree(entry: Entry) -> None:
 
 
 def avg_pool(**attributes: Any) -> dict[str, Any]:
-    from conformance.spec.environment import case_of
+    from conformance.spec.case_environment import case_from_inputs
 
     data = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
     given = {"kernel": [3], "strides": [2], "exclude-pad": False, "rounding_type": "ceil"}
     given |= {"pads_begin": [1], "pads_end": [0]} | attributes
-    case = case_of(find("AvgPool-1"), [data], given)
-    found = described(window(find("AvgPool-1"), case, [data], (0, 0, 0)), [data])
+    case = case_from_inputs(find_spec("AvgPool-1"), [data], given)
+    found = described(window(find_spec("AvgPool-1"), case, [data], (0, 0, 0)), [data])
     assert found is not None
     return found
 
@@ -138,9 +138,9 @@ def test_an_operator_without_padding_or_divisor() -> None:
 
 
 def test_a_window_without_taps_has_no_description() -> None:
-    text = Path(find("AdaptiveAvgPool-8").file).read_text("utf-8")
+    text = Path(find_spec("AdaptiveAvgPool-8").file).read_text("utf-8")
     taps = next(line for line in text.splitlines() if line.startswith("  taps:"))
-    spec = load_text(text.replace(taps, "  taps: i * 0"))
+    spec = load_spec_text(text.replace(taps, "  taps: i * 0"))
     vector = first("AdaptiveAvgPool-8")
     data = vector.inputs[0]
     seen = window(spec, vector.case, [data], (0,) * data.ndim)

@@ -17,19 +17,19 @@ from conformance.families.pooling.patterns import fill
 from conformance.model import Answer
 from conformance.reference import facts
 from conformance.reference.mean_bounds import accumulator
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import make_rule_change
 
-SPEC, WHOLE = find("torch.avg_pool-2"), find("AvgPool-16")
+SPEC, WHOLE = find_spec("torch.avg_pool-2"), find_spec("AvgPool-16")
 PATTERNS = ("ramp", "negative", "cancel", "wide", "normal", "subnormal")
 
 
 def answer(data: Array, factor: int, divisor: int, **rules: str) -> Answer:
     """What a mean of all of ``data`` (1, 1, n) is under a factor and a divisor."""
-    case = case_of(SPEC, [data], {"kernel_size": [data.shape[-1]]})
+    case = case_from_inputs(SPEC, [data], {"kernel_size": [data.shape[-1]]})
     replaced = {"factor": str(factor), "divisor": str(divisor), **rules}
-    env = facts(SPEC, case, [data], (variant(SPEC, "scaled", replaced),))
+    env = facts(SPEC, case, [data], (make_rule_change(SPEC, "scaled", replaced),))
     (found,) = pooling.answers(env, SPEC)
     (alone,) = pooling.outputs(env, SPEC)
     if "subnormals" not in rules:
@@ -118,7 +118,10 @@ def test_whole_numbers(taps: tuple[int, ...], factor: int, divisor: int, expecte
     attributes |= {"pads_begin": [0], "pads_end": [0], "dilations": [1]}
     replaced = {"factor": str(factor), "divisor": str(divisor)}
     env = facts(
-        WHOLE, case_of(WHOLE, [data], attributes), [data], (variant(WHOLE, "scaled", replaced),)
+        WHOLE,
+        case_from_inputs(WHOLE, [data], attributes),
+        [data],
+        (make_rule_change(WHOLE, "scaled", replaced),),
     )
     assert pooling.outputs(env, WHOLE)[0].tolist() == [[[expected]]]
 
@@ -129,6 +132,9 @@ def test_a_sum_in_a_type_is_multiplied_there(taps: tuple[int, ...], expected: fl
     data = np.array([[taps]], "f2")
     rules = {"factor": "3", "divisor": "4", "accumulator": "own"}
     env = facts(
-        SPEC, case_of(SPEC, [data], {"kernel_size": [2]}), [data], (variant(SPEC, "scaled", rules),)
+        SPEC,
+        case_from_inputs(SPEC, [data], {"kernel_size": [2]}),
+        [data],
+        (make_rule_change(SPEC, "scaled", rules),),
     )
     assert pooling.outputs(env, SPEC)[0].ravel()[0] == np.float16(expected)

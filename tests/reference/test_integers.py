@@ -22,14 +22,14 @@ from conformance.model import Case, Status
 from conformance.reference import evaluate
 from conformance.reference.build import build
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
-from conformance.spec.model import Draw
-from conformance.spec.spelling import in_full
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.default_attributes import with_defaults
+from conformance.spec.loader import find_spec
+from conformance.spec.model import DrawBounds
 from conformance.spec.validity import violations
 
 INTEGERS = ("i8", "u8", "i32", "i64")
-AIM = {"T": Draw(values=("i8", "u8", "i32")), "exclude-pad": Draw(values=(True,))}
+AIM = {"T": DrawBounds(values=("i8", "u8", "i32")), "exclude-pad": DrawBounds(values=(True,))}
 OPS = ("MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "onnx.MaxPool-12")
 
 
@@ -54,7 +54,7 @@ def windows(
     case: Case, data: np.ndarray[Any, Any], out: Place
 ) -> Iterator[tuple[Place, dict[Place, int]]]:
     """Each output place, with the elements of its window by their spatial places, in order."""
-    attributes = in_full(find(case.op), case)
+    attributes = with_defaults(find_spec(case.op), case)
     size, axes = list(data.shape[2:]), data.ndim - 2
     kernel = attributes["kernel"]
     dilations = attributes.get("dilations", [1] * axes)
@@ -74,10 +74,10 @@ def windows(
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     types = tuple(one for one in spec.types["T"] if one in INTEGERS)
     rank = data.draw(st.sampled_from([3, 4]))
-    case = data.draw(cases(spec, rank, {"T": Draw(values=types)}))
+    case = data.draw(cases(spec, rank, {"T": DrawBounds(values=types)}))
     assert case.pattern in INTEGER_PATTERNS
     if violations(spec, case):
         return
@@ -86,8 +86,8 @@ def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -
     value, index = vector.answers
     assert value.dtype == case.types["T"]
     assert value.rounded is None
-    first_axis = in_full(spec, case).get("from_axis", 0) % rank
-    order = in_full(spec, case).get("storage_order", 0)
+    first_axis = with_defaults(spec, case).get("from_axis", 0) % rank
+    order = with_defaults(spec, case).get("storage_order", 0)
     for place, window in windows(case, values, value.expected.shape):
         if not window:
             assert value.open is not None
@@ -120,9 +120,9 @@ ROUNDED = {
 
 
 @settings(max_examples=60, deadline=None)
-@given(case=cases(find("AvgPool-14"), 3, AIM))
+@given(case=cases(find_spec("AvgPool-14"), 3, AIM))
 def test_means_are_rounded_as_they_are_said_to_be(case: Case) -> None:
-    spec = find(case.op)
+    spec = find_spec(case.op)
     if violations(spec, case):
         return
     vector = build(spec, case)
@@ -149,7 +149,7 @@ def pairwise(dtype: str, size: int) -> Case:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_a_wrong_integer_is_a_wrong_value(dtype: str) -> None:
-    vector = build(find("MaxPool-8"), pairwise(dtype, 8))
+    vector = build(find_spec("MaxPool-8"), pairwise(dtype, 8))
     right = [answer.expected for answer in vector.answers]
     wrong = [right[0] ^ right[0].dtype.type(1), right[1]]
     for returned, status, kind in ((right, Status.PASS, ""), (wrong, Status.FAIL, "value")):
@@ -169,16 +169,16 @@ def test_a_wrong_integer_is_a_wrong_value(dtype: str) -> None:
     ],
 )
 def test_faults_of_integers_show_in_their_type_alone(fault: str, dtype: str) -> None:
-    (found,) = (one for one in faults(find("MaxPool-8")) if one.id == fault)
+    (found,) = (one for one in mutants_of(find_spec("MaxPool-8")) if one.id == fault)
     for other in INTEGERS:
         case = pairwise(other, 300)
-        vector = build(find("MaxPool-8"), case)
+        vector = build(find_spec("MaxPool-8"), case)
         values, _ = evaluate(
-            find("MaxPool-8"),
+            find_spec("MaxPool-8"),
             list(vector.inputs),
             case.attributes,
             exact=False,
-            variants=(found.variant,),
+            variants=(found.change,),
         )
         assert bool((values != vector.answers[0].expected).any()) == (other == dtype)
 
@@ -192,7 +192,7 @@ def test_what_a_type_cannot_hold_becomes_its_largest(dtype: str) -> None:
 
 
 def test_a_sum_that_wraps_may_be_divided_in_another_type() -> None:
-    bank = faults(find("AvgPool-14"))
+    bank = mutants_of(find_spec("AvgPool-14"))
     (found,) = (f for f in bank if f.id == "i32-sums-wrap-then-divided-in-f32")
     data = np.array([[[2**30, 2**30, 2**24 + 1, 2**24 + 2, 5, 6, -7, 0]]], np.int32)
     attributes = {
@@ -203,7 +203,7 @@ def test_a_sum_that_wraps_may_be_divided_in_another_type() -> None:
         "exclude-pad": True,
     }
     (means,) = evaluate(
-        find("AvgPool-14"), [data], attributes, exact=False, variants=(found.variant,)
+        find_spec("AvgPool-14"), [data], attributes, exact=False, variants=(found.change,)
     )
     # The sum of the second two, 2**25 + 3, is rounded to a multiple of 4 by f32; halves go to even.
     assert means[0, 0].tolist() == [-(2**30), 2**24 + 2, 6, -4]

@@ -7,9 +7,9 @@ import numpy as np
 from conformance.model import Case
 from conformance.reference import answers, facts
 from conformance.reference.values import data_of
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
-SPEC = find("AdaptiveMaxPool-8")
+SPEC = find_spec("AdaptiveMaxPool-8")
 CASE = Case(
     op=SPEC.op,
     types={"T": "bf16", "T_SHAPE": "i64"},

@@ -9,9 +9,9 @@ import pytest
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 INF, NAN = float("inf"), float("nan")
 LOWEST = float(np.finfo(np.float32).min)
@@ -28,10 +28,10 @@ def image(rows: int, columns: int) -> Array:
 
 def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list[Any]:
     """The outputs of a mutant, of one image with one channel."""
-    spec = find(op)
-    (fault,) = (one for one in faults(spec) if one.id == mutant)
-    subject = Subject(spec, case_of(spec, [data], attributes), [data])
-    return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.variant))]
+    spec = find_spec(op)
+    (fault,) = (one for one in mutants_of(spec) if one.id == mutant)
+    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data])
+    return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.change))]
 
 
 MEAN, MAX, LP = "onnx.AveragePool-22", "onnx.MaxPool-22", "onnx.LpPool-22"
@@ -111,11 +111,11 @@ def test_values(
 
 
 def test_means_of_masked_arrays() -> None:
-    spec = find("AdaptiveAvgPool-8")
-    (fault,) = (one for one in faults(spec) if one.id == "nan-left-out-of-means")
+    spec = find_spec("AdaptiveAvgPool-8")
+    (fault,) = (one for one in mutants_of(spec) if one.id == "nan-left-out-of-means")
     data, sizes = row(NAN, 1, 3), np.array([1], "i8")
-    subject = Subject(spec, case_of(spec, [data, sizes], {}), [data])
-    assert subject.under(Altered(spec, fault.variant))[0].tolist() == [[[2]]]
+    subject = Subject(spec, case_from_inputs(spec, [data, sizes], {}), [data])
+    assert subject.under(Altered(spec, fault.change))[0].tolist() == [[[2]]]
 
 
 @pytest.mark.parametrize(

@@ -13,22 +13,22 @@ import pytest
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 INF, NAN = float("inf"), float("nan")
 LOWEST = float(np.finfo(np.float32).min)
 
 
 def subject_of(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Subject:
-    spec = find(op)
-    return Subject(spec, case_of(spec, inputs, attributes), inputs)
+    spec = find_spec(op)
+    return Subject(spec, case_from_inputs(spec, inputs, attributes), inputs)
 
 
 def altered(op: str, *mutants: str) -> Altered:
-    bank = {fault.id: fault.variant for fault in faults(find(op))}
-    return Altered(find(op), *(bank[one] for one in mutants))
+    bank = {fault.id: fault.change for fault in mutants_of(find_spec(op))}
+    return Altered(find_spec(op), *(bank[one] for one in mutants))
 
 
 def under(op: str, mutants: str, data: Array, attributes: dict[str, Any]) -> list[Any]:
@@ -234,7 +234,7 @@ def test_a_search_begins_at_the_lowest_of_the_type_that_data_pass_through() -> N
 
 def test_a_negative_sum_in_a_type_has_no_root_there_either() -> None:
     """torch's norm of odd powers: NaN, and no interval of negative numbers."""
-    spec = find("torch.lp_pool-2")
+    spec = find_spec("torch.lp_pool-2")
     values = data((1, 1, 2), -1, -2, dtype="f2")
     subject = subject_of(spec.op, [values], {"kernel_size": [2], "norm_type": 3})
     some = altered(spec.op, "sums-in-own-type")

@@ -12,9 +12,9 @@ import pytest
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 AVERAGE = "AvgPool-16"
 SIZES = (5, 6, 7)
@@ -61,9 +61,9 @@ def windows(begin: Sequence[int], end: Sequence[int]) -> list[int]:
 def outputs(axes: int, mutant: str) -> tuple[Array, Array]:
     """The right output, and that of a mutant."""
     values, attributes = given(axes)
-    spec = find(AVERAGE)
-    variant = {fault.id: fault.variant for fault in faults(spec)}[mutant]
-    subject = Subject(spec, case_of(spec, [values], attributes), [values])
+    spec = find_spec(AVERAGE)
+    variant = {fault.id: fault.change for fault in mutants_of(spec)}[mutant]
+    subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
     return subject.outputs[0], subject.under(Altered(spec, variant))[0]
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 INF, NAN = float("inf"), float("nan")
 MAX, MEAN, LP = "onnx.MaxPool-22", "onnx.AveragePool-22", "onnx.LpPool-22"
@@ -25,9 +25,9 @@ UP_FROM_ODD, RECIPROCAL = "bf16-means-up-from-odd", "f16-sums-times-f16-reciproc
 def made(
     op: str, values: Array, attributes: dict[str, Any], mutant: str
 ) -> tuple[Subject, Altered]:
-    spec = find(op)
-    bank = {fault.id: fault.variant for fault in faults(spec)}
-    subject = Subject(spec, case_of(spec, [values], attributes), [values])
+    spec = find_spec(op)
+    bank = {fault.id: fault.change for fault in mutants_of(spec)}
+    subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
     return subject, Altered(spec, bank[mutant])
 
 

@@ -16,17 +16,17 @@ from conformance.dtypes import DTYPES, DType
 from conformance.families.pooling.patterns import fill
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import answers
-from conformance.spec.loader import find
-from conformance.spec.model import Variant
-from conformance.spec.variation import variant
+from conformance.spec.loader import find_spec
+from conformance.spec.model import RuleChange
+from conformance.spec.rule_change import make_rule_change
 
 Array = NDArray[Any]
-SPEC = find("onnx.LpPool-22")
+SPEC = find_spec("onnx.LpPool-22")
 FLOATS = ("f16", "bf16", "f32", "f64")
 NUMBERS = ("ramp", "negative", "normal", "cancel", "wide", "large", "subnormal", "zeros", "steady")
 
 
-def norm(data: Array, p: int, dtype: str, *variants: Variant) -> Answer:
+def norm(data: Array, p: int, dtype: str, *variants: RuleChange) -> Answer:
     """What is answered for one window that holds all of ``data`` and padding behind it."""
     attributes = {"kernel_shape": [len(data) + 1], "pads": [0, 1], "p": p}
     case = Case(SPEC.op, {"T": dtype}, {"data": (1, 1, len(data))}, attributes)
@@ -191,14 +191,16 @@ def test_vanishing_powers_may_give_zero() -> None:
 
 def test_signed_sums_that_may_be_negative_are_not_graded() -> None:
     """Where NaN stands for the root of a negative sum, rounding decides between it and a number."""
-    signed = variant(SPEC, "made", {"powers_of": "elements", "negative_root": "not_a_number"})
+    signed = make_rule_change(
+        SPEC, "made", {"powers_of": "elements", "negative_root": "not_a_number"}
+    )
     below = norm(np.array([1, -2], np.float32), 3, "f32", signed)
     assert np.isnan(below.expected).all()
     assert accepts(below, np.float32(np.nan), "standard")
     assert not accepts(below, np.float32(-1.9129), "standard")
     close = norm(np.array([1.1, -1.1, 1e-3], np.float32), 3, "f32", signed)
     assert close.open is not None
-    roots = variant(SPEC, "made", {"powers_of": "elements"})
+    roots = make_rule_change(SPEC, "made", {"powers_of": "elements"})
     real = norm(np.array([1, -2], np.float32), 3, "f32", roots)
     assert real.expected.item() == pytest.approx(-(7 ** (1 / 3)))
     assert not accepts(real, np.float32(np.nan), "standard")

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.dtypes import DTYPES
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_reference_cases.json"
 OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
@@ -49,7 +49,7 @@ def test_agrees(case: dict[str, Any]) -> None:
             # Their "notset" is the document's default.
             known = case["auto_pad"] != "notset"
             attributes["auto_pad"] = case["auto_pad"] if known else "explicit"
-        outputs = evaluate(find(case["op"]), inputs, attributes)
+        outputs = evaluate(find_spec(case["op"]), inputs, attributes)
         expected = np.array(case["expected"], np.float64).reshape(case["out_shape"])
         # Their expected values are written with float32 digits.
         tolerance = 2.0 ** -(DTYPES[dtype].digits - 2)

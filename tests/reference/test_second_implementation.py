@@ -33,7 +33,7 @@ from conformance.errors import InvalidCase
 from conformance.model import Answer, Case, Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -480,7 +480,7 @@ def test_a_mean_just_below_the_smallest_normal_may_be_flushed(
 
 def vector_of(case: Case, data: Array) -> Vector:
     """The vector that the package would make of a question."""
-    spec = find(case.op)
+    spec = find_spec(case.op)
     base = answers(spec, case, [data])
     other = readings(spec, facts(spec, case, [data]), base)
     return Vector("drawn", case, "must", (), "", "", (data,), base, other)

@@ -10,11 +10,11 @@ import pytest
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
-AVG = find("AvgPool-1")
-ADAPTIVE_AVG = find("AdaptiveAvgPool-8")
-ADAPTIVE_MAX = find("AdaptiveMaxPool-8")
+AVG = find_spec("AvgPool-1")
+ADAPTIVE_AVG = find_spec("AdaptiveAvgPool-8")
+ADAPTIVE_MAX = find_spec("AdaptiveMaxPool-8")
 
 
 def avg(data: Any, **attributes: Any) -> np.ndarray[Any, Any]:

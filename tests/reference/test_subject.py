@@ -17,10 +17,10 @@ from conformance.reference import answers, facts
 from conformance.reference.build import build
 from conformance.reference.readings import same as same_answers
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
-from conformance.spec.model import OpSpec, Variant
-from conformance.spec.variation import variant
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
+from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.rule_change import make_rule_change
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 OPERATORS = tuple(tiers.core().manifest.ops)
@@ -36,7 +36,7 @@ def vectors(op: str, exhaustive: bool) -> list[Vector]:
     return [suite.read(one) for one in entries[:: STEP if exhaustive else 1]]
 
 
-def afresh(spec: OpSpec, case: Case, data: Array, one: Variant) -> list[Array]:
+def afresh(spec: OpSpec, case: Case, data: Array, one: RuleChange) -> list[Array]:
     """The outputs under a variant, nothing of the right ones being used but what it leaves."""
     env = facts(spec, case, [data])
     right = pooling.outputs(env, spec)
@@ -76,8 +76,8 @@ mutant takes for all axes makes outputs of gigabytes."""
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
-    spec = find(op)
-    altered = [Altered(spec, fault.variant) for fault in faults(spec)]
+    spec = find_spec(op)
+    altered = [Altered(spec, fault.change) for fault in mutants_of(spec)]
     changed = 0
     asked = vectors(op, exhaustive)
     turns = TURNS if exhaustive else len(asked)
@@ -104,7 +104,7 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
 @pytest.mark.parametrize("op", OPERATORS)
 def test_sharing_changes_no_reading(op: str, exhaustive: bool) -> None:
     """Readings of a built vector are the answers that each interpretation gives by itself."""
-    spec = find(op)
+    spec = find_spec(op)
     by_name = {one.name: one for one in spec.interpretations}
     for vector in vectors(op, exhaustive):
         built = build(spec, vector.case)
@@ -119,7 +119,7 @@ def test_sharing_changes_no_reading(op: str, exhaustive: bool) -> None:
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_windows_are_the_taps_that_count_in_their_order(op: str) -> None:
-    spec, several = find(op), 0
+    spec, several = find_spec(op), 0
     for vector in vectors(op, exhaustive=False):
         env = facts(spec, vector.case, vector.inputs)
         for axis, window in enumerate(env.windows):
@@ -138,7 +138,7 @@ def test_windows_that_read_the_same_are_the_same() -> None:
     total = env.total
     # One tap less, which lies on padding, begins later: the first window reads what it read.
     rules = {"start": "where(i == 0, 0, i - 1)", "taps": "where(i == 0, 1, 2)"}
-    part = Altered(spec, variant(spec, "later", rules)).part(frozenset({0}))
+    part = Altered(spec, make_rule_change(spec, "later", rules)).part(frozenset({0}))
     other = env.under(part.definitions, part.changed)
     assert other["taps"][0].tolist() == [1, 2, 2, 2]
     assert other.windows[0] is env.windows[0]
@@ -162,7 +162,7 @@ def pool(values: Any, dtype: str = "f32", **attributes: Any) -> tuple[OpSpec, Ca
     }
     attributes = {name.replace("exclude_pad", "exclude-pad"): v for name, v in attributes.items()}
     case = Case(AVG, {"T": dtype}, {"data": data.shape}, {**given, **attributes})
-    return find(AVG), case, data
+    return find_spec(AVG), case, data
 
 
 def largest(values: Any, out: int, dtype: str = "f32", **more: Any) -> tuple[OpSpec, Case, Array]:
@@ -172,7 +172,7 @@ def largest(values: Any, out: int, dtype: str = "f32", **more: Any) -> tuple[OpS
     types = {"T": dtype, "T_SHAPE": "i64"}
     attributes = {"index_element_type": "i64", **more}
     case = Case(ADAPTIVE_MAX, types, {"data": data.shape}, attributes, {"output_size": (out,)})
-    return find(ADAPTIVE_MAX), case, data
+    return find_spec(ADAPTIVE_MAX), case, data
 
 
 def under(
@@ -180,7 +180,7 @@ def under(
 ) -> list[list[Any]]:
     """The outputs under replaced rules, each as a flat list."""
     spec, case, data = asked
-    one = Altered(spec, variant(spec, "altered", rules, where=where))
+    one = Altered(spec, make_rule_change(spec, "altered", rules, where=where))
     found = Subject(spec, case, [data]).under(one)
     return [output.astype(np.float64).ravel().tolist() for output in found]
 
@@ -340,7 +340,7 @@ def test_what_changes_nothing_gives_the_right_outputs_themselves() -> None:
         ({"divisor": "original + 1"}, "c > 0"),
         ({"pad_begin": "pads_begin"}, None),
     ]:
-        one = Altered(spec, variant(spec, "altered", rules, where=where))
+        one = Altered(spec, make_rule_change(spec, "altered", rules, where=where))
         assert subject.under(one) is subject.outputs
 
 
@@ -348,7 +348,7 @@ def test_what_cannot_be_computed_shows_nothing() -> None:
     spec, case, data = pool([1, 2, 3])
     subject = Subject(spec, case, [data])
     for rules in ({"out": "0 - 1"}, {"divisor": "1 // (c - c)"}):
-        assert subject.under(Altered(spec, variant(spec, "x", rules))) is subject.outputs
+        assert subject.under(Altered(spec, make_rule_change(spec, "x", rules))) is subject.outputs
 
 
 def test_a_guard_picks_elements_unless_the_shape_differs() -> None:
@@ -365,7 +365,7 @@ def test_a_misread_attribute_changes_what_depends_on_it() -> None:
     narrow = largest([1, 2], 1)
     (_, index), (_, other) = (
         Subject(*narrow[:2], narrow[2:]).under(
-            Altered(narrow[0], variant(narrow[0], "x", {"index_element_type": t}))
+            Altered(narrow[0], make_rule_change(narrow[0], "x", {"index_element_type": t}))
         )
         for t in ("i64", "i32")
     )

@@ -18,9 +18,9 @@ from conformance.families.pooling.picture import Window, described, window
 from conformance.model import Finding, Result, Status, Vector, Witness
 from conformance.reference.subject import Altered, Subject
 from conformance.run.illustrate import Illustrator, holding
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 
 SUITE = tiers.smoke()
 HOW = {
@@ -29,19 +29,19 @@ HOW = {
 }
 """Rules that say how an element is worked out of its window, which no picture shows."""
 
-MUTANTS = [(op, fault) for op in SUITE.manifest.ops for fault in faults(find(op))]
+MUTANTS = [(op, fault) for op in SUITE.manifest.ops for fault in mutants_of(find_spec(op))]
 EACH = pytest.mark.parametrize("op", SUITE.manifest.ops)
 
 
-def replaced(asked: tuple[str, Fault]) -> list[Hashable]:
+def replaced(asked: tuple[str, Mutant]) -> list[Hashable]:
     """What a sample of mutants has each of."""
     op, fault = asked
-    of_reading = [(fault.id, "LpPool" in op)] if "reads" in fault.variant.replace else []
-    return [(fault.kind, *sorted(fault.variant.replace)), *of_reading]
+    of_reading = [(fault.id, "LpPool" in op)] if "reads" in fault.change.replace else []
+    return [(fault.kind, *sorted(fault.change.replace)), *of_reading]
 
 
 @pytest.fixture(scope="module")
-def mutants(exhaustive: bool) -> list[tuple[str, Fault]]:
+def mutants(exhaustive: bool) -> list[tuple[str, Mutant]]:
     return MUTANTS if exhaustive else tiers.sample(MUTANTS, replaced)
 
 
@@ -61,20 +61,20 @@ def vectors(op: str) -> tuple[Vector, ...]:
 @cache
 def subject(vector_id: str) -> Subject:
     vector = SUITE.get(vector_id)
-    return Subject(find(vector.case.op), vector.case, vector.inputs)
+    return Subject(find_spec(vector.case.op), vector.case, vector.inputs)
 
 
 def changed(
-    op: str, mutants: list[tuple[str, Fault]]
-) -> Iterator[tuple[Fault, Vector, list[Array]]]:
+    op: str, mutants: list[tuple[str, Mutant]]
+) -> Iterator[tuple[Mutant, Vector, list[Array]]]:
     """Mutants of an operator, few vectors on which each gives other outputs, and these outputs."""
     for of, fault in mutants:
         if of == op:
             yield from ((fault, *one) for one in islice(shown(op, fault), 3))
 
 
-def shown(op: str, fault: Fault) -> Iterator[tuple[Vector, list[Array]]]:
-    altered = Altered(find(op), fault.variant)
+def shown(op: str, fault: Mutant) -> Iterator[tuple[Vector, list[Array]]]:
+    altered = Altered(find_spec(op), fault.change)
     for vector in vectors(op):
         right = subject(vector.id)
         given = right.under(altered)
@@ -103,9 +103,9 @@ def reduced(vector: Vector, seen: Window) -> Any:
 
 @EACH
 def test_the_taps_are_those_that_a_mutant_computes_with(
-    op: str, mutants: list[tuple[str, Fault]]
+    op: str, mutants: list[tuple[str, Mutant]]
 ) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     for fault, vector, (values, *_) in changed(op, mutants):
         if not values.size or not any(values.strides):
             continue  # nothing to draw, or larger than is worked out
@@ -113,16 +113,16 @@ def test_the_taps_are_those_that_a_mutant_computes_with(
             continue  # no window is drawn of an output of another rank
         for index in ((0,) * values.ndim, tuple(n - 1 for n in values.shape)):
             if values.shape != vector.answers[0].expected.shape:
-                there = (replace(fault.variant, where=None),)
+                there = (replace(fault.change, where=None),)
             else:
-                there = holding(spec, vector, index, (fault.variant,))
+                there = holding(spec, vector, index, (fault.change,))
             seen = window(spec, vector.case, vector.inputs, index, there)
             read = zip(seen.coordinates, seen.read, seen.counted, strict=True)
             assert all(len({*map(len, axis)}) == 1 for axis in read), fault.id
             opened = vector.answers[0].open
             opened = opened is not None and opened.shape == values.shape and opened[index]
             how = HOW | ({"divisor"} if seen.divisor is None else set())
-            if opened or not how.isdisjoint(fault.variant.replace) or not seen.values:
+            if opened or not how.isdisjoint(fault.change.replace) or not seen.values:
                 continue
             expected = reduced(vector, seen)
             if expected is None:
@@ -154,13 +154,13 @@ def finding(vector: Vector, index: tuple[int, ...]) -> tuple[Finding, Result]:
 
 
 @EACH
-def test_taps_that_count_are_drawn_on_the_data(op: str, mutants: list[tuple[str, Fault]]) -> None:
+def test_taps_that_count_are_drawn_on_the_data(op: str, mutants: list[tuple[str, Mutant]]) -> None:
     illustrator = Illustrator(SUITE, "must", {})
     for fault, vector, _ in changed(op, mutants):
         size = vector.inputs[0].shape[2:]
         shape = vector.answers[0].expected.shape
         for index in ((0,) * len(shape), tuple(n - 1 for n in shape)):
-            drawn = illustrator.illustrated(*finding(vector, index), [fault.variant])
+            drawn = illustrator.illustrated(*finding(vector, index), [fault.change])
             window = drawn.detail.get("window", {})
             for seen in (window, window.get("under", {})):
                 for axis, positions in enumerate(seen.get("positions", ())):
@@ -172,7 +172,7 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
     (fault,) = (
         one for op, one in MUTANTS if (op, one.id) == ("AvgPool-1", "edge-repeated-as-padding")
     )
-    spec, data = find("AvgPool-1"), np.arange(1, 4, dtype="f4").reshape(1, 1, 3)
+    spec, data = find_spec("AvgPool-1"), np.arange(1, 4, dtype="f4").reshape(1, 1, 3)
     attributes = {
         "kernel": [3],
         "strides": [1],
@@ -180,15 +180,15 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
         "pads_end": [1],
         "exclude-pad": True,
     }
-    case = case_of(spec, [data], attributes)
-    seen = window(spec, case, [data], (0, 0, 0), (fault.variant,))
+    case = case_from_inputs(spec, [data], attributes)
+    seen = window(spec, case, [data], (0, 0, 0), (fault.change,))
     assert (seen.coordinates, seen.read, seen.counted) == (
         ((-2, -1, 0),),
         ((0, 0, 0),),
         ((True,) * 3,),
     )
     assert (list(seen.values.values()), seen.divisor) == ([1, 1, 1], 3)
-    last = window(spec, case, [data], (0, 0, 3), (fault.variant,))
+    last = window(spec, case, [data], (0, 0, 3), (fault.change,))
     assert (list(last.values.values()), last.read) == ([2, 3, 3], ((1, 2, 2),))
 
 
@@ -196,7 +196,7 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
     (fault,) = (
         one for op, one in MUTANTS if (op, one.id) == ("AvgPool-1", "last-corner-unwritten")
     )
-    spec, data = find("AvgPool-1"), np.arange(1, 5, dtype="f4").reshape(1, 1, 2, 2)
+    spec, data = find_spec("AvgPool-1"), np.arange(1, 5, dtype="f4").reshape(1, 1, 2, 2)
     attributes = {
         "kernel": [1, 1],
         "strides": [1, 1],
@@ -204,8 +204,8 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
         "pads_end": [0, 0],
         "exclude-pad": True,
     }
-    case = case_of(spec, [data], attributes)
-    there = (replace(fault.variant, where=None),)
+    case = case_from_inputs(spec, [data], attributes)
+    there = (replace(fault.change, where=None),)
     seen = window(spec, case, [data], (0, 0, 1, 1), there)
     assert (seen.written, described(seen, [data])) == (False, None)
 
@@ -225,7 +225,7 @@ class Broken:
 
 @pytest.mark.parametrize(
     "broken",
-    ["conformance.run.summarise.Illustrator", "conformance.diagnosis.explaining.Search"],
+    ["conformance.run.summarise.Illustrator", "conformance.diagnosis.explain_failures.Search"],
 )
 def test_a_defect_costs_a_picture_or_a_name_and_not_the_run(
     broken: str, monkeypatch: pytest.MonkeyPatch

@@ -31,7 +31,7 @@ from conformance.errors import BackendError
 from conformance.exchange.outputs import DeviceExecutor
 from conformance.model import Case, Status
 from conformance.run.protocol_checks import checks
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 OPS = ("AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
@@ -340,7 +340,7 @@ def test_indices_of_any_layout_become_those_of_each_operator(data):
         attributes["axis"] = data.draw(st.integers(-rank, rank - 1))
     if op == "onnx.MaxPool-22":
         attributes["storage_order"] = data.draw(st.integers(0, 1))
-    spec = find(op)
+    spec = find_spec(op)
     operands = {one.name: (1,) * (rank - 2) for one in spec.operands}
     case = Case(op, {spec.data.type: "f32"}, {spec.data.name: shape}, attributes, operands)
     how = arrangement(Capabilities(index_layout=(name,)), spec, case)
@@ -369,7 +369,7 @@ def test_whatever_is_returned_as_indices_is_converted_or_left(dtype, numbers, sh
     wrapped = [number % 2**64 for number in numbers]
     got = np.array(wrapped, np.uint64).astype(dtype).reshape(shape)
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 5)}, {}, {"output_size": (4,)})
-    how = arrangement(Capabilities(index_layout=("WC",)), find("AdaptiveMaxPool-8"), case)
+    how = arrangement(Capabilities(index_layout=("WC",)), find_spec("AdaptiveMaxPool-8"), case)
     told, lost = recounted(got, how.countings[1])
     assert (told.shape, told.dtype) == (got.shape, got.dtype)
     if shape != (2, 3, 4) or dtype in ("f4", "?", "O"):
@@ -391,14 +391,16 @@ def test_whatever_is_returned_as_indices_is_converted_or_left(dtype, numbers, sh
 def test_no_indices_are_counted_where_there_are_none(letter):
     shape = (0, 3, *[2] * len(letter))
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": shape}, {}, {"output_size": shape[2:]})
-    how = arrangement(Capabilities(index_layout=(letter + "C",)), find("AdaptiveMaxPool-8"), case)
+    how = arrangement(
+        Capabilities(index_layout=(letter + "C",)), find_spec("AdaptiveMaxPool-8"), case
+    )
     told, lost = recounted(np.zeros(shape, np.int64), how.countings[1])
     assert (told.shape, lost) == (shape, 0)
 
 
 def test_an_operator_whose_indices_are_no_sum_over_the_axes_is_refused():
-    spec = find("AdaptiveMaxPool-8")
-    index = find("MaxPool-8").definitions["index"]
+    spec = find_spec("AdaptiveMaxPool-8")
+    index = find_spec("MaxPool-8").definitions["index"]
     odd = replace(spec, definitions={**spec.definitions, "index": index, "counted": _Seven()})
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 4)}, {}, {"output_size": (2,)})
     with pytest.raises(BackendError, match="cannot be counted in another layout"):

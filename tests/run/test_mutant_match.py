@@ -8,28 +8,28 @@ import tiers
 import conformance
 from conformance.reference import evaluate
 from conformance.run.mutant_match import Prediction
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
-from conformance.spec.variation import circular
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import find_cycle
 
 OP = "onnx.AveragePool-22"
 CIRCULAR = ("ceil-drops-window-beyond-padding", "overhang-split-between-ends")
 DIVISOR = "divisor-one-more"
 MAX, BEGINS_AT_ZERO = "AdaptiveMaxPool-8", "search-begins-at-zero"
-KNOWN = {fault.id: fault for fault in faults(find(OP))}
+KNOWN = {fault.id: fault for fault in mutants_of(find_spec(OP))}
 
 
 class Broken:
     name, version = "broken", "1"
 
     def run(self, op, inputs, attributes):
-        broken = (KNOWN[DIVISOR].variant,)
-        return evaluate(find(op), inputs, attributes, exact=False, variants=broken)
+        broken = (KNOWN[DIVISOR].change,)
+        return evaluate(find_spec(op), inputs, attributes, exact=False, variants=broken)
 
 
 def test_mutants_that_depend_on_each_other_predict_nothing():
     suite = tiers.smoke()
-    assert any(circular(find(OP), *(KNOWN[one].variant.replace for one in CIRCULAR)))
+    assert any(find_cycle(find_spec(OP), *(KNOWN[one].change.replace for one in CIRCULAR)))
     run = conformance.check(suite, Broken(), ops=[OP])
     failed = [result for result in run.results if result.returned is not None]
     prediction = Prediction(suite, "must", {})
@@ -43,7 +43,7 @@ class OneOutput:
     name, version = "one-output", "1"
 
     def run(self, op, inputs, attributes):
-        values, indices = evaluate(find(op), inputs, attributes, exact=False)
+        values, indices = evaluate(find_spec(op), inputs, attributes, exact=False)
         return [np.fmax(values, values.dtype.type(0)), indices]
 
 
@@ -54,5 +54,7 @@ def test_a_mutant_in_one_output_alone_is_what_it_is_in_all():
     prediction = Prediction(suite, "must", {})
     excused = [result for result in failed if prediction(result, (BEGINS_AT_ZERO,))]
     assert len(excused) > 3
-    says = next(fault.says for fault in faults(find(MAX)) if fault.id == BEGINS_AT_ZERO)
+    says = next(
+        fault.description for fault in mutants_of(find_spec(MAX)) if fault.id == BEGINS_AT_ZERO
+    )
     assert any(says in prediction.could_be(result) for result in excused)

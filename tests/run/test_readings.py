@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status
 from conformance.run.interpretations import readings
-from conformance.spec.loader import shipped
+from conformance.spec.loader import shipped_specs
 
 AVG, MAX = "AvgPool-1", "AdaptiveMaxPool-8"
 
@@ -15,7 +15,9 @@ def shown(name, op=AVG, dtype="f32", size=5, **points):
 
 
 def answers(results, point, op=AVG):
-    (found,) = [r["answers"] for r in readings([op], results, shipped()) if r["point"] == point]
+    (found,) = [
+        r["answers"] for r in readings([op], results, shipped_specs()) if r["point"] == point
+    ]
     return found
 
 
@@ -68,7 +70,7 @@ def test_the_expected_value_has_the_words_of_the_specification():
 
 
 def test_what_no_vector_shows_is_asked_all_the_same():
-    asked = readings([AVG, MAX], [], shipped())
+    asked = readings([AVG, MAX], [], shipped_specs())
     assert [op for op in (AVG, MAX) for r in asked if r["op"] == op] == [r["op"] for r in asked]
     assert all(r["answers"] == [] for r in asked)
     levels = {r["point"]: r["level"] for r in asked}
@@ -78,7 +80,7 @@ def test_what_no_vector_shows_is_asked_all_the_same():
 
 def test_an_operator_that_the_suite_has_no_specification_of():
     results = [shown("a", op="Mine-1", rounds_up=(FOLLOWED,))]
-    (found,) = readings(["Mine-1"], results, shipped())
+    (found,) = readings(["Mine-1"], results, shipped_specs())
     assert (found["question"], found["answers"][0]["answer"]) == (
         "rounds-up",
         "interpretation rounds-up",
@@ -87,5 +89,5 @@ def test_an_operator_that_the_suite_has_no_specification_of():
 
 def test_a_question_that_only_the_suite_knows():
     results = [shown("a", later_question=(ADOPTED,))]
-    found = readings([AVG], results, shipped())[-1]
+    found = readings([AVG], results, shipped_specs())[-1]
     assert (found["point"], found["answers"][0]["adopted"]) == ("later-question", True)

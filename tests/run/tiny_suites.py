@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.model import Case
 from conformance.reference.build import build
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.writer import write_suite
 
 OP = "AdaptiveAvgPool-8"
@@ -29,7 +29,7 @@ def rejected(size):
 
 def suite_of(folder, cases):
     """The suite of some cases."""
-    spec = find(OP)
+    spec = find_spec(OP)
     vectors = [(build(spec, case, "must"), ("core",)) for case in cases]
     return write_suite(folder, vectors, name="rows", seed=0, versions={})
 

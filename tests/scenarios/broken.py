@@ -10,23 +10,23 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
-from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import make_rule_change
 
 Arrays = list[Any]
 
 
 def honest(op: str, inputs: Arrays, attributes: dict[str, Any]) -> Arrays:
     """The reference's answers in the operator's own types."""
-    return evaluate(find(op), inputs, attributes, exact=False)
+    return evaluate(find_spec(op), inputs, attributes, exact=False)
 
 
 def replacing(op: str, replace: dict[str, str]) -> Callable[..., Arrays]:
     """The reference with other expressions in place of some rules."""
-    broken = (variant(find(op), "broken", replace),)
+    broken = (make_rule_change(find_spec(op), "broken", replace),)
 
     def run(op: str, inputs: Arrays, attributes: dict[str, Any]) -> Arrays:
-        return evaluate(find(op), inputs, attributes, exact=False, variants=broken)
+        return evaluate(find_spec(op), inputs, attributes, exact=False, variants=broken)
 
     return run
 

@@ -8,7 +8,7 @@ from tables import table_of
 
 from conformance.model import Case
 from conformance.reference.build import build
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -77,7 +77,7 @@ def write(folder: Path) -> Suite:
         for rounding in ("floor", "ceil")
     ]
     cases += [_max(dtype, size) for dtype in ("f16", "f32") for size in ((5,), (4, 5, 6))]
-    vectors = [(build(find(case.op), case, "must"), ("core",)) for case in cases]
+    vectors = [(build(find_spec(case.op), case, "must"), ("core",)) for case in cases]
     strength = table_of(vector for vector, _ in vectors)
     return write_suite(folder, vectors, name="gated", seed=0, versions={}, strength=strength)
 

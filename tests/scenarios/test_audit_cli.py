@@ -10,12 +10,12 @@ import pytest
 import tiers
 from click.testing import CliRunner, Result
 
-from conformance.audit import run as audits
-from conformance.audit.membership import parts
+from conformance.audit import audit_suite as audits
+from conformance.audit.partitions import partitions_of_rank
 from conformance.cli import main
 from conformance.spec import catalogue
-from conformance.spec.catalogue import Stated, faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import StatedEquivalence, mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.parts import Part
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
@@ -28,7 +28,7 @@ def audit(*words: object) -> Result:
 
 
 def counted(op: str) -> int:
-    return sum(not fault.equivalent for fault in faults(find(op)))
+    return sum(not fault.equivalent for fault in mutants_of(find_spec(op)))
 
 
 class TestASmallSuite:
@@ -55,7 +55,7 @@ class TestASmallSuite:
         (score,) = audits.audit(small_suite, [ADAPTIVE], processes=1, progress=lambda *_: None)
         assert len(score.missed) > 12
         for fault in score.missed[:12]:
-            assert f"    survived: {fault.id}: {fault.says}\n" in shown.stdout
+            assert f"    survived: {fault.id}: {fault.description}\n" in shown.stdout
         assert f"    survived: {len(score.missed) - 12} more\n" in shown.stdout
         assert f"    survived: {score.missed[12].id}:" not in shown.stdout
         listed = re.findall(r"^    survived.*: ([a-z0-9-]+):", shown.stdout, re.M)
@@ -79,8 +79,8 @@ class TestASmallSuite:
         self, small_suite: Suite
     ) -> None:
         shown = audit("--suite", small_suite.path, "--op", AVG, "--verbose")
-        for fault in faults(find(AVG)):
-            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
+        for fault in mutants_of(find_spec(AVG)):
+            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.description
             line = re.search(rf"^ +(\d+) {fault.id}: {re.escape(text)}$", shown.stdout, re.M)
             assert line, fault.id
             assert int(line[1]) <= 1
@@ -88,7 +88,7 @@ class TestASmallSuite:
     def test_holdout_tells_of_each_kind_in_both_suites(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--holdout")
         assert shown.exit_code == 1
-        kinds = {fault.kind for fault in faults(find(MAX)) if not fault.equivalent}
+        kinds = {fault.kind for fault in mutants_of(find_spec(MAX)) if not fault.equivalent}
         for suite in ("core", "smoke"):
             assert f"hold-out, {suite}: " in shown.stdout
         for kind in kinds:
@@ -107,9 +107,11 @@ class TestDrawnCases:
         self, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A fault that shows on nearly every case, called equivalent."""
-        plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
+        plain = next(
+            fault for fault in mutants_of(find_spec(ADAPTIVE)) if fault.id == "divisor-missing"
+        )
         claimed = dataclasses.replace(plain, equivalent="So it is said.")
-        monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
+        monkeypatch.setattr(catalogue, "mutants_of", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 120)
         assert shown.exit_code == 1
         text = "    marked equivalent, but killed by a random case: divisor-missing ("
@@ -119,10 +121,14 @@ class TestDrawnCases:
     def test_refute_what_is_stated_of_a_part(
         self, level: str, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
-        stated = Stated("So it is said.", ranks=(4,), profiles=("output-divides",), level=level)
-        claimed = dataclasses.replace(plain, stated=(stated,))
-        monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
+        plain = next(
+            fault for fault in mutants_of(find_spec(ADAPTIVE)) if fault.id == "divisor-missing"
+        )
+        stated = StatedEquivalence(
+            "So it is said.", ranks=(4,), profiles=("output-divides",), level=level
+        )
+        claimed = dataclasses.replace(plain, stated_equivalences=(stated,))
+        monkeypatch.setattr(catalogue, "mutants_of", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 120)
         assert shown.exit_code == 1
         (line,) = (line for line in shown.stdout.splitlines() if "by a random case" in line)
@@ -204,7 +210,7 @@ class TestAPart:
         never = parts.survivors[Part("f32", 4, profile)].cannot_show("should")
         return counted(op) - len(never)
 
-    @pytest.mark.exhaustive  # of a profile in smoke see test_standing and test_images
+    @pytest.mark.exhaustive  # of a profile in smoke see test_mutant_states and test_images
     @pytest.mark.parametrize(
         ("op", "profile"), [(ADAPTIVE, "output-divides"), (OP, "pads-below-kernel")]
     )
@@ -230,7 +236,9 @@ class TestAPart:
         op = "onnx.GlobalMaxPool-22"
         shown = audit("--suite", "smoke", "--op", op, "--parts", "--backend", file)
         lines = shown.stdout.splitlines()
-        every = [part for rank in find(op).ranks for part in parts(find(op), rank)]
+        every = [
+            part for rank in find_spec(op).ranks for part in partitions_of_rank(find_spec(op), rank)
+        ]
         own = [part for part in every if part.dtype == "f32" and part.rank == 4]
         left_out = len(every) - len(own)
         told = f"{op}, each part alone ({left_out} parts of other types and ranks left out):"

@@ -20,8 +20,8 @@ from conformance.feasible import Prover
 from conformance.generate import plan, proving
 from conformance.generate.pairs import Effort
 from conformance.model import Vector
-from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import find_spec
 from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import proofs
 from conformance.suite.parts import Parts
@@ -71,7 +71,7 @@ class TestASmallSuite:
         assert lines[1].split() == ["operator", "rank", "vectors", "targets", "pairs", "infeasible"]
         found = table(shown)
         assert list(found) == [(op, rank) for op in (ADAPTIVE, MAX, AVG) for rank in (3, 4, 5)]
-        edges = len(find(AVG).edges)
+        edges = len(find_spec(AVG).edges)
         assert found[AVG, 3] == (0, 0, edges, 0, edges * (edges - 1) // 2, 0)
         vectors, shown_edges, of, pairs, of_pairs, infeasible = found[AVG, 4]
         (vector,) = (v for v in small_suite.vectors([AVG]) if v.case.reject is None)
@@ -83,7 +83,7 @@ class TestASmallSuite:
         self, small_suite: Suite
     ) -> None:
         shown = coverage("--suite", small_suite.path, "--op", AVG)
-        first = next(edge.name for edge in find(AVG).edges)
+        first = next(edge.name for edge in find_spec(AVG).edges)
         assert f"    target not covered: {first}\n" in shown.stdout
         block = shown.stdout.split(f"{AVG} ")[1].splitlines()[1:]
         assert len(block) == 13
@@ -98,7 +98,7 @@ class TestASmallSuite:
 class TestInfeasiblePairs:
     def test_they_do_not_count_and_are_explained(self, small_suite: Suite, tmp_path: Path) -> None:
         (vector,) = (v for v in small_suite.vectors([AVG]) if v.case.reject is None)
-        names = sorted(edge.name for edge in find(AVG).edges)
+        names = sorted(edge.name for edge in find_spec(AVG).edges)
         known = {
             (a, b): ("limit elements",) if a == b else ()
             for a in names
@@ -133,7 +133,7 @@ def find_missing(suite: Suite) -> list[tuple[str, str]]:
     """The pairs that are called infeasible and shown; the command cuts its list short."""
     from conformance.audit.coverage import coverage as measure
 
-    ranks, _ = measure(find(AVG), suite.manifest, suite.vectors([AVG]))
+    ranks, _ = measure(find_spec(AVG), suite.manifest, suite.vectors([AVG]))
     return [pair for one in ranks for pair in one.disproved]
 
 
@@ -238,9 +238,9 @@ class TestProve:
             ("Tiny-1", "4", "0", "found"),
         ]
         found = proofs.read(kept)
-        assert proofs.known(find(str(spec))) == found
+        assert proofs.known(find_spec(str(spec))) == found
         assert [int(row[3]) for row in rows] == [len(one) for one in found.infeasible.values()]
-        assert found.strata == strata_of(find(str(spec))).meaning
+        assert found.strata == strata_of(find_spec(str(spec))).meaning
         assert {pair for pair in found.infeasible[3] if not any(map(is_stratum, pair))} == {
             ("differs", "differs"),
             *(tuple(sorted((one, "differs"))) for one in ("channels", "remainder", "strided")),
@@ -259,7 +259,7 @@ class TestProve:
         out = tmp_path / "out"
         words = ["generate", "--op", str(spec), "--seed", "5", "--out", str(out)]
         known = proofs.parse(PROVEN.encode(), "here")
-        digest_of = digest(find(str(spec)))
+        digest_of = spec_digest(find_spec(str(spec)))
         spec.with_suffix(".proofs.json").write_bytes(
             proofs.dump(dataclasses.replace(known, specification=digest_of))
         )
@@ -278,7 +278,7 @@ class TestProve:
         }
         other = dataclasses.replace(found, infeasible=wrong, strata="0" * 64)
         kept.write_bytes(proofs.dump(other))
-        believed = {pair for pairs in proofs.of(find(str(spec))).values() for pair in pairs}
+        believed = {pair for pairs in proofs.of(find_spec(str(spec))).values() for pair in pairs}
         assert believed
         assert not any(is_stratum(one) for pair in believed for one in pair)
         assert coverage("--prove", "--op", spec).exit_code == 0

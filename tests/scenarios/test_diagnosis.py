@@ -15,8 +15,8 @@ from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.registry import report_format
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 COUNTS_NO_PADDING = """
@@ -27,7 +27,9 @@ class Faulty(NumPy):
     def run(self, op, inputs, attributes):
         return super().run(op, inputs, {**attributes, "exclude-pad": True})
 """
-FAULT = next(one for one in faults(find("AvgPool-1")) if one.id == "exclude-pad-taken-for-true")
+FAULT = next(
+    one for one in mutants_of(find_spec("AvgPool-1")) if one.id == "exclude-pad-taken-for-true"
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +74,9 @@ def test_the_log_names_the_fault_with_its_evidence(run: RunLog) -> None:
         {
             "id": FAULT.id,
             "kind": FAULT.kind,
-            "says": FAULT.says,
+            "says": FAULT.description,
             "threads": list(FAULT.threads),
-            "look": FAULT.look,
+            "look": FAULT.where_to_look,
         }
     ]
     # Large cases that pass are not held against it.
@@ -92,7 +94,7 @@ def test_the_log_names_the_fault_with_its_evidence(run: RunLog) -> None:
 @pytest.mark.parametrize("name", ["junit", "sarif", "github", "summary", "terminal", "html"])
 def test_every_format_tells_it(run: RunLog, name: str) -> None:
     text = " ".join(report_format(name).render(run).split())
-    assert FAULT.says.rstrip(".") in text
+    assert FAULT.description.rstrip(".") in text
     assert f"Equal on {len(the_finding(run).ids)} of" in text
 
 

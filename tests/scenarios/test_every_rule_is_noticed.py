@@ -29,12 +29,12 @@ from verdicts import verdicts
 
 import conformance
 from conformance.model import FAILED
-from conformance.spec.loader import find
-from conformance.spec.model import Reject
+from conformance.spec.loader import find_spec
+from conformance.spec.model import NegativeTest
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 ADAPTIVE = (ADAPTIVE_AVG, ADAPTIVE_MAX)
-SHIPPED = {op: find(op) for op in tiers.core().manifest.ops}
+SHIPPED = {op: find_spec(op) for op in tiers.core().manifest.ops}
 
 RULES: list[tuple[str, str, dict[str, str]]] = [
     (
@@ -271,7 +271,7 @@ def test_a_broken_backend_is_noticed(suite: Any, op: str, run: Callable[..., Any
     ("op", "reject"), ACCEPTED, ids=[f"{op} {reject.name}" for op, reject in ACCEPTED]
 )
 def test_what_must_be_rejected_and_is_accepted_is_noticed(
-    suite: Any, op: str, reject: Reject
+    suite: Any, op: str, reject: NegativeTest
 ) -> None:
     only = [e.id for e in suite.manifest.vectors if (e.op, e.reject) == (op, reject.name)]
     assert only

@@ -29,8 +29,8 @@ from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.log.reader import read
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 from conformance.suite import writer
 from conformance.suite.lint import lint
@@ -61,7 +61,7 @@ def ranked(task: RankTask) -> Ranked:
     """What is selected on a rank: by what decides it, whether there is a solver included."""
     edges = tuple((edge.name, edge.when.text) for edge in task.spec.edges)
     solver = importlib.util.find_spec("z3") is not None
-    mutants = tuple(fault.id for fault in faults(task.spec))
+    mutants = tuple(fault.id for fault in mutants_of(task.spec))
     key = (task.spec.op, edges, mutants, solver, task.rank, task.root, task.effort)
     if key not in RANKED:
         RANKED[key] = RUN(task)
@@ -176,8 +176,10 @@ class TestSummary:
     ) -> None:
         counting = tiny.write(tmp_path, tiny.TEXT)
         suite = open_suite(first)
-        tell(suite, {"Tiny-1": find(str(counting))}, "core", first, 1.0)
-        counted = {fault.id for fault in faults(find(str(counting))) if not fault.equivalent}
+        tell(suite, {"Tiny-1": find_spec(str(counting))}, "core", first, 1.0)
+        counted = {
+            fault.id for fault in mutants_of(find_spec(str(counting))) if not fault.equivalent
+        }
         killed = suite.manifest.faults["Tiny-1"].keys() & counted
         assert 10 < len(killed) < 0.95 * len(counted)
         out, err = capsys.readouterr()
@@ -191,10 +193,10 @@ class TestSummary:
         every = f"conformance suite audit --suite {first} --op Tiny-1 --verbose"
         assert every in out
         # A folder called like a shipped suite is not what --suite smoke means.
-        tell(suite, {"Tiny-1": find(str(counting))}, "smoke", Path("smoke"), 1.0)
+        tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", Path("smoke"), 1.0)
         assert "conformance suite audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
         # A smoke suite makes no claim that survivors would weaken, so they are no warning.
-        tell(suite, {"Tiny-1": find(str(counting))}, "smoke", first, 1.0)
+        tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", first, 1.0)
         out, err = capsys.readouterr()
         assert "survive" not in err
         (line,) = [one for one in out.splitlines() if one.startswith("    survived: ")]
@@ -217,7 +219,7 @@ class TestSummary:
             3: {(a, b): () for a in names for b in names if a <= b and "differs" in (a, b)},
             4: {},
         }
-        ranks, wrong = coverage(find(str(spec)), manifest, open_suite(first).vectors())
+        ranks, wrong = coverage(find_spec(str(spec)), manifest, open_suite(first).vectors())
         assert wrong == []
         assert all(one.complete for one in ranks)
 
@@ -260,10 +262,10 @@ class TestSummary:
     ) -> None:
         more = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n"
         spec = tiny.write(tmp_path, tiny.without_mutants().replace("edges:\n", more))
-        tell(open_suite(first), {"Tiny-1": find(str(spec))}, "core", first, 1.0)
+        tell(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0)
         told = capsys.readouterr().out
         assert "    no case was found that meets these targets (undecided): never\n" in told
-        tell(open_suite(first), {"Tiny-1": find(str(spec))}, "core", first, 1.0, narrowed=True)
+        tell(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0, narrowed=True)
         assert "never" not in capsys.readouterr().out
 
 
@@ -289,7 +291,7 @@ class TestDrawn:
         assert [len(piece) for piece in suite.manifest.pieces] == [20, 20, 10, 2]
         assert suite.name == "drawn"
         assert suite.verify() == lint(suite) == ()
-        tiny_spec = find(str(spec))
+        tiny_spec = find_spec(str(spec))
         for vector in suite.vectors():
             if vector.case.reject is None:
                 assert violations(tiny_spec, vector.case) == ()

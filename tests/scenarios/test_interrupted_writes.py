@@ -29,7 +29,7 @@ from conformance.generate import plan
 from conformance.generate.pairs import Effort
 from conformance.log.reader import read, read_unfinished
 from conformance.report import page
-from conformance.spec.loader import load_text
+from conformance.spec.loader import load_spec_text
 from conformance.suite.store import open_suite
 
 WRONG = """
@@ -182,7 +182,9 @@ class TestCheck:
 def drawn_once(text: str, seed: int) -> list[Any]:
     """What ``generate`` selects for a specification."""
     effort, quiet = Effort(**tiny.EFFORT), lambda *_: None
-    return list(plan.make([load_text(text)], root=seed, processes=1, progress=quiet, effort=effort))
+    return list(
+        plan.make([load_spec_text(text)], root=seed, processes=1, progress=quiet, effort=effort)
+    )
 
 
 class TestGenerate:

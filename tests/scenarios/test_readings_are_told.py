@@ -17,8 +17,8 @@ from broken import honest, replacing, with_outputs
 import conformance
 from conformance.dtypes import DTYPES, name_of
 from conformance.reference import facts
-from conformance.spec.environment import Overlay, case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import EnvironmentOverlay, case_from_inputs
+from conformance.spec.loader import find_spec
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 OPS = (AVG, ADAPTIVE_AVG, ADAPTIVE_MAX)
@@ -65,7 +65,7 @@ def _flushed(array: Any) -> Any:
 def test_the_reference_answers_as_adopted(suite: Any, op: str, level: str) -> None:
     found = asked(suite, op, honest, level)
     assert all(len(answers) == 1 for answers in found.values()), found
-    spec = find(op)
+    spec = find_spec(op)
     adopted = {v.name: [(v.adopted, True)] for v in spec.interpretations}
     assert {name: found[name] for name in adopted} == adopted
 
@@ -103,7 +103,7 @@ def test_who_follows_an_interpretation_is_told_so_and_only_that(
     suite: Any, name: str, op: str, run: Callable[..., Any]
 ) -> None:
     found = asked(suite, op, run)
-    for variant in find(op).interpretations:
+    for variant in find_spec(op).interpretations:
         if variant.name == name:
             # Some ties are such that both searches name the same element.
             assert (variant.answer, False) in found[name]
@@ -115,13 +115,13 @@ def test_who_follows_an_interpretation_is_told_so_and_only_that(
 
 def test_who_writes_something_where_padding_ends_is_told_so(suite: Any) -> None:
     """A window of counted padding alone that overruns it: NaN, where the reference writes 0."""
-    spec = find(AVG)
+    spec = find_spec(AVG)
     (variant,) = [v for v in spec.interpretations if v.name == "empty-overrun-unspecified"]
 
     def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
         (result,) = honest(op, inputs, attributes)
-        env = facts(spec, case_of(spec, inputs, attributes), inputs)
-        overruns = variant.replace["open"].evaluate(Overlay(env, original=False))
+        env = facts(spec, case_from_inputs(spec, inputs, attributes), inputs)
+        overruns = variant.replace["open"].evaluate(EnvironmentOverlay(env, original=False))
         where = np.asarray(overruns) & env["counts_pads"]
         return [np.where(where, result.dtype.type(np.nan), result)]
 
@@ -175,9 +175,9 @@ def _windows_that_begin_with_nan(inputs: list[Any], shape: tuple[int, ...]) -> A
 )
 def test_empty_windows(suite: Any, value: float, kind: str) -> None:
     def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
-        spec = find(op)
+        spec = find_spec(op)
         (result,) = honest(op, inputs, attributes)
-        free = facts(spec, case_of(spec, inputs, attributes), inputs)["open"]
+        free = facts(spec, case_from_inputs(spec, inputs, attributes), inputs)["open"]
         return [np.where(free, result.dtype.type(value), result)]
 
     found = asked(suite, AVG, run)

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from conformance import data
-from conformance.audit.run import audit
-from conformance.audit.score import Score
+from conformance.audit.audit_suite import audit
+from conformance.audit.score import MutationScore
 from conformance.cli import main
 from conformance.generate import recorded
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite import cases, derived, proofs, shipped_suite
 from conformance.suite.archive import unpack
 from conformance.suite.entries import Entry
@@ -128,7 +128,7 @@ def test_every_known_bug_is_killed_at_both_levels(op: str) -> None:
     found = cases.read(cases.file_of(op)).recorded
     should = {bug for one in found for bug in one.kills}
     must = {bug for one in found for bug in set(one.kills) - set(one.excused)}
-    counted = [bug for bug in faults(find(op)) if not bug.equivalent]
+    counted = [bug for bug in mutants_of(find_spec(op)) if not bug.equivalent]
     assert [bug.id for bug in counted if bug.id not in should] == []
     assert [bug.id for bug in counted if not bug.reading and bug.id not in must] == []
 
@@ -138,8 +138,8 @@ def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) ->
     found = recorded.read(op)
     assert found is not None
     assert found.op == op
-    assert not shipped_suite.outdated(find(op), found)
-    assert proofs.of(find(op)) == proofs.read(proofs.shipped(op)).infeasible
+    assert not shipped_suite.outdated(find_spec(op), found)
+    assert proofs.of(find_spec(op)) == proofs.read(proofs.shipped(op)).infeasible
 
 
 def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> 
     for one in known.recorded:
         if "smoke" in one.suites and one.case.reject is None:
             kills = score.kills[one.case.id]
-            assert one.kills == tuple(sorted(kill.fault for kill in kills))
-            assert one.excused == tuple(sorted(kill.fault for kill in kills if not kill.must))
+            assert one.kills == tuple(sorted(kill.mutant for kill in kills))
+            assert one.excused == tuple(sorted(kill.mutant for kill in kills if not kill.at_must))
             seen += len(one.excused)
     assert seen
 
@@ -197,7 +197,7 @@ class TestLint:
     def test_proofs_of_another_specification(self, specs: Path) -> None:
         file = specs / "proofs" / "AvgPool-1.json"
         file.write_bytes(proofs.dump(replace(proofs.read(file), specification="0" * 64)))
-        assert proofs.of(find("AvgPool-1")) == {}
+        assert proofs.of(find_spec("AvgPool-1")) == {}
         (found,) = derived.problems()
         assert found.startswith("AvgPool-1.json: the proofs are of another version")
 
@@ -221,7 +221,7 @@ def test_what_has_changed_since_is_told(specs: Path, tmp_path: Path) -> None:
 def test_what_is_withdrawn_is_recorded_as_such(made: Suite) -> None:
     first, *others = (entry.id for entry in made.manifest.listed if entry.op == OP)
     suite = Suite(made.path, replace(made.manifest, withdrawn={first: "it is wrong"}))
-    found, _ = recorded.record(suite, Score(OP, (), {}))
+    found, _ = recorded.record(suite, MutationScore(OP, (), {}))
     small = recorded.small(found)
     assert [one.case.id for one in small.recorded] == [first, *others]
     assert found.withdrawn == {first: "it is wrong"}

@@ -21,7 +21,7 @@ from conformance.cli import main
 from conformance.model import Case, Status, Vector
 from conformance.reference.build import build
 from conformance.repro.script_run import run_script
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -114,7 +114,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def vectors() -> dict[str, Vector]:
-    return {name: build(find(case.op), case) for name, case in CASES.items()}
+    return {name: build(find_spec(case.op), case) for name, case in CASES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_the_script_itself(suite: Suite, vectors: dict[str, Vector], tmp_path: P
     assert max(len(line) for line in text.splitlines() if "https://" not in line) <= 100
     assert "tested on zeros 1." in text
     assert vector.description.split()[0] in text
-    assert find(AVG).document.url in text
+    assert find_spec(AVG).document.url in text
     assert f"Vector {vector.id} of suite asked, level must, precision standard" in " ".join(
         text.replace("\n#", "").split()
     )
@@ -331,7 +331,7 @@ def test_one_too_large_for_an_issue_and_one_too_large_at_all(
     vectors: dict[str, Vector], tmp_path: Path
 ) -> None:
     made = {
-        size: build(find(ADAPTIVE), adaptive(ADAPTIVE, "f64", (size,), (1,), pattern="normal"))
+        size: build(find_spec(ADAPTIVE), adaptive(ADAPTIVE, "f64", (size,), (1,), pattern="normal"))
         for size in (5_000, 60_000)
     }
     listed = [(vector, ("core",)) for vector in made.values()]

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from conformance.cli import main
 from conformance.model import Vector
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 
 LIBRARY = """
@@ -103,7 +103,9 @@ def test_a_wrong_answer_with_its_window(small_suite: Suite, library: Path) -> No
     assert "wrong unversioned fails at level must and precision standard" in text
     last = vector.answers[0].expected.shape[-1] - 1
     row = next(line for line in text.splitlines() if line.split()[:1] == [f"0,0,{last},{last}"])
-    expected = evaluate(find("AvgPool-1"), vector.inputs, vector.case.attributes)[0][0, 0, -1, -1]
+    expected = evaluate(find_spec("AvgPool-1"), vector.inputs, vector.case.attributes)[0][
+        0, 0, -1, -1
+    ]
     got = np.float32(expected) + 1
     steps = int(got.view(np.int32)) - int(np.float32(expected).view(np.int32))
     # One tap of nine is on data: the window begins at the last element and overhangs.
@@ -192,7 +194,7 @@ def test_few_or_all_wrong_elements(small_suite: Suite, tmp_path: Path) -> None:
         attributes={},
         operands={"output_size": (60,)},
     )
-    vector = build(find(case.op), case)
+    vector = build(find_spec(case.op), case)
     suite = write_suite(tmp_path / "long", [(vector, ("core",))], name="long", seed=0, versions={})
     file = tmp_path / "zeros.py"
     file.write_text("import numpy as np\ndef run(op, inputs, attributes):\n"

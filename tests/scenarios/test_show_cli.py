@@ -18,12 +18,14 @@ from conformance.cli.vector_text import heading, tables
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.reference.build import build
-from conformance.spec.loader import find, load
+from conformance.spec.loader import find_spec, load_spec
 from conformance.suite.origin import carried
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
-AVG, ADAPTIVE, MAX = (find(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"))
+AVG, ADAPTIVE, MAX = (
+    find_spec(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
+)
 
 
 def pool(dtype: str, shape: tuple[int, ...], **changes: object) -> Case:
@@ -66,7 +68,7 @@ def vectors() -> dict[str, Vector]:
         "huge": build(MAX, adaptive(MAX.op, "f64", (4097,), (4098,), pattern="steady")),
         "whole": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f64", (57, 57), (1, 1), pattern="steady")),
         "i64": build(
-            find("MaxPool-8"),
+            find_spec("MaxPool-8"),
             Case(
                 "MaxPool-8",
                 {"T": "i64"},
@@ -238,7 +240,10 @@ class TestOutput:
     def test_every_vector_of_the_smoke_suite_fits(self, exhaustive: bool) -> None:
         suite = tiers.smoke() if exhaustive else tiers.part(tiers.smoke())
         for vector in suite.vectors():
-            lines = [*heading(vector, 100), *tables(find(vector.case.op), vector, 100, limit=24)]
+            lines = [
+                *heading(vector, 100),
+                *tables(find_spec(vector.case.op), vector, 100, limit=24),
+            ]
             # Two bounds of seventeen digits, beside a value of as many, need more.
             limit = 140 if vector.case.types["T"] == "f64" else 115
             assert max(map(len, lines)) <= limit, vector.id
@@ -289,8 +294,8 @@ class TestOwnOperator:
     @pytest.fixture
     def own(self, spec: Path, tmp_path: Path) -> Suite:
         case = Case("Tiny-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"strides": [2]})
-        made = [(build(load(spec), case), ("core",))]
-        basis = carried(load(spec), ())
+        made = [(build(load_spec(spec), case), ("core",))]
+        basis = carried(load_spec(spec), ())
         return write_suite(tmp_path / "own", made, name="own", seed=0, versions={}, bases=[basis])
 
     def test_is_shown_by_the_specification_that_its_suite_carries(

@@ -13,7 +13,7 @@ import conformance
 from conformance.cli import main
 from conformance.model import Case
 from conformance.reference.build import build
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.parts import Part, Parts, Survivors
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
@@ -82,7 +82,7 @@ def suite(small_suite: Suite, tmp_path):
     def write(*, f16=40, f32=40, f64=40, excused=0, name="small", known=True):
         count = {"f16": f16, "f32": f32, "f64": f64}
         vectors = [(small_suite.read(entry), entry.suites) for entry in small_suite.manifest.listed]
-        vectors.append((build(find(ADAPTIVE), MORE, "must"), ("core",)))
+        vectors.append((build(find_spec(ADAPTIVE), MORE, "must"), ("core",)))
         kills, survivors = {}, {op: {} for op in (AVG, ADAPTIVE, MAX)}
         for vector, _ in vectors:
             case = vector.case

@@ -10,21 +10,21 @@ import tiers
 
 import conformance
 from conformance.api import Run
-from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.families.pooling.oracle import LARGE
 from conformance.model import Finding, Vector
 from conformance.reference import answers
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 
 BACKEND = """
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 
 
@@ -36,7 +36,7 @@ class Faulty:
         evaluate(spec, inputs, attributes)
         (fault,) = (one for one in faults(spec) if one.id == "MUTANT")
         subject = Subject(spec, case_of(spec, inputs, attributes), inputs)
-        return list(subject.under(Altered(spec, fault.variant)))
+        return list(subject.under(Altered(spec, fault.change)))
 """
 
 
@@ -74,8 +74,8 @@ def test_a_larger_output_is_named_in_every_executor(op: str, mutant: str, tmp_pa
 
 
 def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
-    spec = find("AvgPool-1")
-    (fault,) = (one for one in faults(spec) if one.id == "strides-ignored")
+    spec = find_spec("AvgPool-1")
+    (fault,) = (one for one in mutants_of(spec) if one.id == "strides-ignored")
     data = np.ones((1, 1, 600, 600), np.float32)
     attributes = {
         "kernel": [2, 2],
@@ -84,13 +84,13 @@ def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
         "pads_end": [0, 0],
         "exclude-pad": True,
     }
-    case = case_of(spec, [data], attributes)
-    altered = Altered(spec, fault.variant)
+    case = case_from_inputs(spec, [data], attributes)
+    altered = Altered(spec, fault.change)
     (given,) = Subject(spec, case, [data]).under(altered)
     assert given.size * 4 > LARGE
     assert not given.any()  # in its place
     vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, [data]))
     for value, expected in [(0, Agreement.NONE), (1, Agreement.EQUAL)]:
         returned = (np.full(given.shape, value, np.float32),)
-        asked = Asked(spec, vector, returned, {}, "must")
+        asked = ObservedVector(spec, vector, returned, {}, "must")
         assert asked.agreement(altered, {}) is expected

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import load_text
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import load_spec_text
 
 TEXT = """\
 format: 1
@@ -64,7 +64,7 @@ main()
 @cache
 def without_mutants() -> str:
     """The specification, in which no mutant counts: hunting those that survive takes minutes."""
-    stated = (f"  {fault.id}: It does not count.\n" for fault in faults(load_text(TEXT)))
+    stated = (f"  {fault.id}: It does not count.\n" for fault in mutants_of(load_spec_text(TEXT)))
     return f"{TEXT}equivalent:\n{''.join(stated)}"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from change import ROOT, changed, share, turn
 
-from conformance.spec.loader import lineage, names
+from conformance.spec.loader import lineage, shipped_operators
 
 PARTS = 5
 
@@ -29,14 +29,16 @@ def touched(files: Iterable[Path], number: int) -> list[str]:
     specs = ROOT / "specs"
     hold = (specs, specs / "proofs")
     own = {file.stem for file in files if file.parent in hold}
-    in_turn = share(names(), PARTS, number)
-    return [op for op in names() if op in in_turn or not own.isdisjoint((op, *lineage(op)))]
+    in_turn = share(shipped_operators(), PARTS, number)
+    return [
+        op for op in shipped_operators() if op in in_turn or not own.isdisjoint((op, *lineage(op)))
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--touched", action="store_true", help="a fifth, and what a change touches")
-    ops = touched(changed(), turn()) if parser.parse_args().touched else list(names())
+    ops = touched(changed(), turn()) if parser.parse_args().touched else list(shipped_operators())
     command = ["conformance", "suite", "coverage", "--prove", "-j", "2"]
     for op in ops:
         command += ["--op", op]

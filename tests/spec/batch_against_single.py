@@ -16,10 +16,10 @@ from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.values import data_of
 from conformance.spec.batch_values import BatchValue, Rows, code
+from conformance.spec.case_table import table_of
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec
-from conformance.spec.table import table_of
 from conformance.suite import cases as recorded
 
 UNUSUAL = (-(1 << 62), -(1 << 40), -7, -1, 0, 1, 2, 9, 61, 4099, 1 << 31, 1 << 40, 1 << 61, 1 << 62)

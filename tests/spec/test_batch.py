@@ -12,10 +12,10 @@ from conformance.errors import EvaluationError
 from conformance.families.pooling.many import WindowBatch
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import Bools, Value, number
+from conformance.spec.case_table import joined, table_of
 from conformance.spec.expressions import Kind, compile_expression
-from conformance.spec.loader import find, shipped
+from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.spec.table import joined, table_of
 from conformance.spec.validity import valid, violations
 
 COUNT = int(os.environ.get("CONFORMANCE_BATCH_CASES", "60"))
@@ -24,7 +24,7 @@ COUNT = int(os.environ.get("CONFORMANCE_BATCH_CASES", "60"))
 FEW = 6
 """Cases where not everything is asked for, all on one rank: on each in turn."""
 
-SPECS = list(shipped().values())
+SPECS = list(shipped_specs().values())
 
 
 @pytest.mark.parametrize(("turn", "spec"), list(enumerate(SPECS)), ids=repr)
@@ -92,7 +92,7 @@ class TestWhatIsUnsettled:
 
 
 def test_tables_are_taken_apart_and_joined() -> None:
-    spec = find("AdaptiveMaxPool-8")
+    spec = find_spec("AdaptiveMaxPool-8")
     looked_at = cases(spec, 4, 40)
     table = table_of(spec, looked_at, 4)
     parts = [table.take(np.arange(len(table)) % 2 == odd) for odd in (0, 1)]

@@ -17,20 +17,22 @@ from conformance.data import directory
 from conformance.errors import Problem, SpecError
 from conformance.json_schema import load_schema
 from conformance.spec import mutants
-from conformance.spec.catalogue import Fault, faults, load, load_text
+from conformance.spec.catalogue import Mutant, load_catalogue, load_catalogue_text, mutants_of
 from conformance.spec.family_index import is_family
-from conformance.spec.loader import load_text as load_spec
-from conformance.spec.loader import shipped
+from conformance.spec.loader import load_spec_text as load_spec
+from conformance.spec.loader import shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import parse
+from conformance.spec.yaml_reader import parse_yaml
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
 FILES = sorted((directory("specs") / "faults").glob("*/*.yaml"))
-OPERATORS = tuple(shipped())
+OPERATORS = tuple(shipped_specs())
 AVERAGES = tuple(
-    op for op, spec in shipped().items() if any(one.startswith("AvgPool-") for one in spec.lineage)
+    op
+    for op, spec in shipped_specs().items()
+    if any(one.startswith("AvgPool-") for one in spec.lineage)
 )
-ADAPTIVE = tuple(op for op, spec in shipped().items() if "AdaptiveAvgPool-8" in spec.lineage)
+ADAPTIVE = tuple(op for op, spec in shipped_specs().items() if "AdaptiveAvgPool-8" in spec.lineage)
 
 DOCUMENTED = "document: {title: An example, url: https://example.org}\n"
 CATALOGUE = """\
@@ -68,13 +70,13 @@ def spoiled(old: str, new: str) -> str:
 
 def problems_of(text: str) -> tuple[Problem, ...]:
     with pytest.raises(SpecError) as caught:
-        load_text(text, "faults.yaml")
+        load_catalogue_text(text, "faults.yaml")
     return caught.value.problems
 
 
-def of_named(text: str) -> list[Fault]:
+def of_named(text: str) -> list[Mutant]:
     """The faults of the operators that a file names, without those of their dialects."""
-    return [fault for fault in load_text(text) if fault.op in text]
+    return [fault for fault in load_catalogue_text(text) if fault.op in text]
 
 
 def test_a_fault_tells_its_cause_and_where_it_was_fixed() -> None:
@@ -84,9 +86,9 @@ def test_a_fault_tells_its_cause_and_where_it_was_fixed() -> None:
     assert found["tail-4-half"].fixed == {"runtime": "1.2"}
     assert (found["one-less"].cause, found["one-less"].fixed) == ("", {})
     # So does what a suite carries of the catalogue.
-    spec = shipped()["AvgPool-1"]
-    carried = json.dumps(mutants.to_data(spec, [found["tail-4-half"], found["one-less"]]))
-    again = mutants.load_text(carried, spec)
+    spec = shipped_specs()["AvgPool-1"]
+    carried = json.dumps(mutants.mutants_to_data(spec, [found["tail-4-half"], found["one-less"]]))
+    again = mutants.load_mutants_text(carried, spec)
     assert [(one.cause, one.fixed) for one in again] == [
         ("fhalf is odd", {"runtime": "1.2"}),
         ("", {}),
@@ -107,22 +109,22 @@ def test_a_fault_for_each_operator_and_choice() -> None:
     assert {fault.kind for fault in found} == {"divisor"}
     more, _, half, *_, single, less = found
     assert more.threads == ("https://example.org/1", "https://example.org/2")
-    assert more.says == "The sum of n terms is divided by n + 1."
-    assert (more.reading, more.equivalent) == ("", "")
-    assert (half.reading, half.equivalent) == ("clip-divisor", "")
+    assert more.description == "The sum of n terms is divided by n + 1."
+    assert (more.excused_by, more.equivalent) == ("", "")
+    assert (half.excused_by, half.equivalent) == ("clip-divisor", "")
     assert single.equivalent == "Nobody can see it."
     assert less.equivalent == "Nobody can see this one."
 
 
 def test_keys_stand_in_ids_and_sentences_and_values_in_expressions() -> None:
     *_, single, _ = of_named(CATALOGUE)
-    assert single.says == "Of single the tail of eight is wrong."
-    assert single.variant.name == single.id
-    assert single.variant.replace["divisor"].text == "original + 8"
-    assert single.variant.where is not None
-    assert single.variant.where.text == "c % 8 == 0 and T == f32"
+    assert single.description == "Of single the tail of eight is wrong."
+    assert single.change.name == single.id
+    assert single.change.replace["divisor"].text == "original + 8"
+    assert single.change.where is not None
+    assert single.change.where.text == "c % 8 == 0 and T == f32"
     # A hyphen of an attribute is an underscore, and a truth value of YAML one of the language.
-    assert single.variant.replace["exclude_pad"].text == "true"
+    assert single.change.replace["exclude_pad"].text == "true"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +186,8 @@ def test_a_definition_may_not_reach_itself_through_another() -> None:
 def test_misread_attributes_may_change_places() -> None:
     text = spoiled("{divisor: original + 1}", "{kernel: strides, strides: kernel}")
     text = text.replace("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-1]")
-    fault = load_text(text)[0]
-    assert sorted(fault.variant.replace) == ["kernel", "strides"]
+    fault = load_catalogue_text(text)[0]
+    assert sorted(fault.change.replace) == ["kernel", "strides"]
 
 
 def test_two_faults_of_one_name() -> None:
@@ -206,38 +208,38 @@ def test_all_problems_are_told_at_once() -> None:
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no such file"):
-        load(tmp_path / "none.yaml")
+        load_catalogue(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize("cut", range(40))
 def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
     with suppress(SpecError):
-        assert load_text(CATALOGUE[: len(CATALOGUE) * cut // 40])
+        assert load_catalogue_text(CATALOGUE[: len(CATALOGUE) * cut // 40])
 
 
 def test_the_documented_example_loads() -> None:
     (example,) = re.findall(r"```yaml\n(format: 1\nkind: .*?)```", DOCUMENT.read_text(), re.DOTALL)
-    counting = [op for op in AVERAGES if "counts_pads" in shipped()[op].definitions]
-    assert [(fault.op, fault.id) for fault in load_text(example)] == [
+    counting = [op for op in AVERAGES if "counts_pads" in shipped_specs()[op].definitions]
+    assert [(fault.op, fault.id) for fault in load_catalogue_text(example)] == [
         *((op, "divisor-one-more") for op in OPERATORS if op in AVERAGES + ADAPTIVE),
         *((op, f"clips-overhang-on-{axis}-axis") for op in counting for axis in ("first", "last")),
     ]
 
 
 def test_a_name_with_a_version_is_that_version_and_its_dialects() -> None:
-    found = [fault for fault in load_text(CATALOGUE) if fault.id == "one-less"]
+    found = [fault for fault in load_catalogue_text(CATALOGUE) if fault.id == "one-less"]
     dialects = [op for op in AVERAGES if not op.startswith("AvgPool-")]
     assert [fault.op for fault in found] == ["AvgPool-1", *dialects]
     assert dialects
     both = "[AvgPool-1, AvgPool-14]".join(CATALOGUE.rsplit("[AvgPool-1]", 1))
-    found = [fault for fault in load_text(both) if fault.id == "one-less"]
+    found = [fault for fault in load_catalogue_text(both) if fault.id == "one-less"]
     assert [fault.op for fault in found] == ["AvgPool-1", *dialects, "AvgPool-14"]
 
 
 def test_a_name_without_a_version_is_every_version() -> None:
     text = spoiled("{AvgPool-1: Nobody can", "{AvgPool: Nobody can")
     last = "[AvgPool]".join(text.rsplit("[AvgPool-1]", 1))
-    found = [fault for fault in load_text(last) if fault.id == "one-less"]
+    found = [fault for fault in load_catalogue_text(last) if fault.id == "one-less"]
     assert [fault.op for fault in found] == list(AVERAGES)
     assert len(found) > 1
     assert {fault.equivalent for fault in found} == {"Nobody can see this one."}
@@ -250,7 +252,7 @@ def test_a_dialect_without_the_names_of_a_fault_does_not_have_it() -> None:
     text = spoiled("{divisor: original + 1}", "{dilations: 1}").replace(
         "[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-16]"
     )
-    found = {fault.op for fault in load_text(text) if fault.id == "one-more"}
+    found = {fault.op for fault in load_catalogue_text(text) if fault.id == "one-more"}
     assert {"AvgPool-16", "onnx.AveragePool-22"} <= found
     assert "onnx.AveragePool-11" not in found
 
@@ -262,7 +264,7 @@ def by_rule(entry: str) -> str:
 
 
 def having(entry: str) -> set[str]:
-    return {fault.op for fault in load_text(by_rule(entry))}
+    return {fault.op for fault in load_catalogue_text(by_rule(entry))}
 
 
 @pytest.mark.parametrize(
@@ -289,7 +291,7 @@ def having(entry: str) -> set[str]:
 def test_an_entry_without_operators_is_for_those_whose_rules_it_can_replace(
     entry: str, those: Callable[[OpSpec], bool]
 ) -> None:
-    expected = {op for op, spec in shipped().items() if those(spec)}
+    expected = {op for op, spec in shipped_specs().items() if those(spec)}
     assert having(entry) == expected
     assert expected
 
@@ -339,48 +341,48 @@ def test_each_file_is_in_the_folder_of_a_family() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_shipped_file(path: Path) -> None:
-    found = load(path)
+    found = load_catalogue(path)
     assert {fault.kind for fault in found} == {path.stem}
     assert path.read_text().splitlines()[0].endswith("docs/fault-format.md")
-    assert yaml.safe_load(path.read_text()) == parse(path.read_text(), str(path)).data
+    assert yaml.safe_load(path.read_text()) == parse_yaml(path.read_text(), str(path)).data
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_every_fault_has_an_id_and_a_sentence_of_its_own(op: str) -> None:
-    found = faults(shipped()[op])
-    for part in ("id", "says"):
+    found = mutants_of(shipped_specs()[op])
+    for part in ("id", "description"):
         counts = Counter(getattr(fault, part) for fault in found)
         assert [text for text, count in counts.items() if count > 1] == []
     for fault in found:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.id)
-        assert fault.says.endswith(".")
-        assert ". " not in fault.says, "one sentence"
-        assert "{" not in fault.says
+        assert fault.description.endswith(".")
+        assert ". " not in fault.description, "one sentence"
+        assert "{" not in fault.description
         assert not fault.equivalent or fault.equivalent.endswith(".")
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_no_two_faults_replace_the_same(op: str) -> None:
-    def meaning(fault: Fault) -> tuple[object, ...]:
-        where = fault.variant.where
-        replaced = sorted((name, rule.text) for name, rule in fault.variant.replace.items())
+    def meaning(fault: Mutant) -> tuple[object, ...]:
+        where = fault.change.where
+        replaced = sorted((name, rule.text) for name, rule in fault.change.replace.items())
         return (*replaced, where.text if where else "")
 
-    counts = Counter(meaning(fault) for fault in faults(shipped()[op]))
+    counts = Counter(meaning(fault) for fault in mutants_of(shipped_specs()[op]))
     assert [text for text, count in counts.items() if count > 1] == []
 
 
 def test_a_fault_has_one_kind_whatever_the_operator() -> None:
     kinds: dict[str, set[str]] = {}
     for op in OPERATORS:
-        for fault in faults(shipped()[op]):
+        for fault in mutants_of(shipped_specs()[op]):
             kinds.setdefault(fault.id, set()).add(fault.kind)
     assert {name for name, found in kinds.items() if len(found) > 1} == set()
     assert len(kinds) >= 130
 
 
 def test_a_thread_is_about_few_faults() -> None:
-    known = [fault for spec in shipped().values() for fault in faults(spec)]
+    known = [fault for spec in shipped_specs().values() for fault in mutants_of(spec)]
     about = {(thread, fault.id) for fault in known for thread in fault.threads}
     cited = Counter(thread for thread, _ in about)
     assert all(
@@ -391,22 +393,24 @@ def test_a_thread_is_about_few_faults() -> None:
 
 def test_few_faults_are_excused() -> None:
     # A global pool has one window, and nothing that goes wrong from window to window.
-    windowed = [spec for op, spec in shipped().items() if ".Global" not in op]
-    found = [fault for spec in windowed for fault in faults(spec)]
+    windowed = [spec for op, spec in shipped_specs().items() if ".Global" not in op]
+    found = [fault for spec in windowed for fault in mutants_of(spec)]
     assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 40
-    assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
+    assert 3 <= sum(bool(fault.excused_by) for fault in found) <= len(found) // 20
 
 
 def test_what_is_a_rule_of_a_dialect_is_no_fault_of_it() -> None:
     """A norm is a sum that nothing divides; an average without its divisor is wrong."""
-    banks = {op: {one.id for one in faults(shipped()[op])} for op in AVERAGES}
+    banks = {op: {one.id for one in mutants_of(shipped_specs()[op])} for op in AVERAGES}
     lacking = {op for op, bank in banks.items() if "divisor-missing" not in bank}
-    norms = {op for op, spec in shipped().items() if spec.definitions["reduce"].text == "lp"}
+    norms = {op for op, spec in shipped_specs().items() if spec.definitions["reduce"].text == "lp"}
     assert norms
     assert lacking == norms
 
 
 def test_an_operator_of_ones_own_has_the_faults_of_what_it_extends() -> None:
     own = load_spec("format: 1\nop: Own-1\nextends: AvgPool-16\n" + DOCUMENTED)
-    assert [fault.id for fault in faults(own)] == [f.id for f in faults(shipped()["AvgPool-16"])]
-    assert {fault.op for fault in faults(own)} == {"Own-1"}
+    assert [fault.id for fault in mutants_of(own)] == [
+        f.id for f in mutants_of(shipped_specs()["AvgPool-16"])
+    ]
+    assert {fault.op for fault in mutants_of(own)} == {"Own-1"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from conformance.spec.loader import shipped
-from conformance.spec.spelling import MAX_LINE, in_a_line
+from conformance.spec.default_attributes import MAX_LINE, in_a_line
+from conformance.spec.loader import shipped_specs
 
 
 def asked(shape: tuple[int, ...], attributes: dict[str, Any]) -> dict[str, Any]:
@@ -39,11 +39,13 @@ def asked(shape: tuple[int, ...], attributes: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_shape_type_and_what_has_not_its_default(attributes: dict[str, Any], line: str) -> None:
-    assert in_a_line(shipped()["onnx.AveragePool-22"], asked((1, 1, 5, 5), attributes)) == line
+    assert (
+        in_a_line(shipped_specs()["onnx.AveragePool-22"], asked((1, 1, 5, 5), attributes)) == line
+    )
 
 
 def test_a_default_that_another_attribute_gives() -> None:
-    spec = shipped()["torch.avg_pool-2"]
+    spec = shipped_specs()["torch.avg_pool-2"]
     for stride, told in (([2], ""), ([1], ", stride [1]")):
         case = {
             "types": {"T": "f16"},
@@ -54,7 +56,7 @@ def test_a_default_that_another_attribute_gives() -> None:
 
 
 def test_operands_are_told() -> None:
-    spec = shipped()["AdaptiveAvgPool-8"]
+    spec = shipped_specs()["AdaptiveAvgPool-8"]
     case = {
         "types": {"T": "f32", "T_SHAPE": "i64"},
         "shapes": {"data": (1, 1, 0)},
@@ -65,6 +67,6 @@ def test_operands_are_told() -> None:
 
 def test_a_long_case_is_cut_between_attributes() -> None:
     given = {f"attribute-{n}": [n] * 10 for n in range(9)}
-    line = in_a_line(shipped()["onnx.AveragePool-22"], asked((1, 1, 5, 5), given))
+    line = in_a_line(shipped_specs()["onnx.AveragePool-22"], asked((1, 1, 5, 5), given))
     assert line.endswith("attribute-3 [3,3,3,3,3,3,3,3,3,3], and 5 more")
     assert len(line) <= MAX_LINE + len(", and 5 more")

@@ -11,10 +11,10 @@ from spec_examples import spoiled
 
 from conformance.cli.spec import spec as spec_group
 from conformance.spec import catalogue
-from conformance.spec.catalogue import Why, faults, left_out
-from conformance.spec.inapplicable import account
-from conformance.spec.loader import load_text, shipped
-from conformance.spec.reader import parse
+from conformance.spec.catalogue import Why, left_out, mutants_of
+from conformance.spec.inapplicable import inapplicable_lines
+from conformance.spec.loader import load_spec_text, shipped_specs
+from conformance.spec.yaml_reader import parse_yaml
 
 MUTANTS = """\
 format: 1
@@ -47,17 +47,17 @@ ROLES = ("require:\n", "roles: {auto_pad: border, same_upper: same}\n\nrequire:\
 
 @pytest.fixture
 def small_catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(catalogue, "_of_family", lambda _: (parse(MUTANTS, "some.yaml"),))
-    faults.cache_clear()
+    monkeypatch.setattr(catalogue, "_of_family", lambda _: (parse_yaml(MUTANTS, "some.yaml"),))
+    mutants_of.cache_clear()
     yield
-    faults.cache_clear()
+    mutants_of.cache_clear()
 
 
 @pytest.mark.usefixtures("small_catalogue")
 class TestReasons:
     def test_each_mutant_is_there_or_left_out_for_a_reason(self) -> None:
-        spec = load_text(spoiled(BORDER), "BlockMean-1.yaml")
-        assert [fault.id for fault in faults(spec)] == ["has"]
+        spec = load_spec_text(spoiled(BORDER), "BlockMean-1.yaml")
+        assert [fault.id for fault in mutants_of(spec)] == ["has"]
         assert [(one.id, one.why, one.of) for one in left_out(spec)] == [
             ("other-kind", Why.KIND, "reduce max"),
             ("by-name", Why.NAMED, ""),
@@ -70,7 +70,7 @@ class TestReasons:
         ]
 
     def test_they_are_counted_by_reason(self) -> None:
-        assert [*account(load_text(spoiled(BORDER), "BlockMean-1.yaml"))] == [
+        assert [*inapplicable_lines(load_spec_text(spoiled(BORDER), "BlockMean-1.yaml"))] == [
             "8 of 9 mutants do not apply:",
             "missing role: 2 (auto_pad 2); "
             "where the operator has such a thing, name it under 'roles'",
@@ -83,20 +83,20 @@ class TestReasons:
         ]
 
     def test_a_role_that_is_given_is_needed_no_more(self) -> None:
-        spec = load_text(spoiled(BORDER, ROLES), "BlockMean-1.yaml")
-        assert [fault.id for fault in faults(spec)] == ["has", "takes-upper-for-same"]
-        assert [*account(spec)][:2] == [
+        spec = load_spec_text(spoiled(BORDER, ROLES), "BlockMean-1.yaml")
+        assert [fault.id for fault in mutants_of(spec)] == ["has", "takes-upper-for-same"]
+        assert [*inapplicable_lines(spec)][:2] == [
             "7 of 9 mutants do not apply:",
             "other kinds of operators: 1 (reduce max 1)",
         ]
-        assert "missing role: 1 (same_lower 1)" in " ".join(account(spec))
+        assert "missing role: 1 (same_lower 1)" in " ".join(inapplicable_lines(spec))
 
     def test_lint_says_it_of_an_own_operator_alone(self, tmp_path: Path) -> None:
         file = tmp_path / "BlockMean-1.yaml"
         file.write_text(spoiled(BORDER))
         own, ours = (
             CliRunner().invoke(spec_group, ["lint", str(one)]).output
-            for one in (file, shipped()["onnx.GlobalMaxPool-22"].file)
+            for one in (file, shipped_specs()["onnx.GlobalMaxPool-22"].file)
         )
         assert f"{file}: 8 of 9 mutants do not apply:\n    missing role: 2 (auto_pad 2)" in own
         assert ours.count("\n") == 1
@@ -106,7 +106,7 @@ def test_the_shipped_catalogue_is_accounted_for() -> None:
     """Each operator has each mutant, or leaves it out."""
     told = []
     for op in ("AvgPool-1", "onnx.GlobalMaxPool-22", "torch.avg_pool-2"):
-        spec = shipped()[op]
-        told.append(sorted(one.id for one in (*faults(spec), *left_out(spec))))
+        spec = shipped_specs()[op]
+        told.append(sorted(one.id for one in (*mutants_of(spec), *left_out(spec))))
     assert len(told[0]) == len({*told[0]})
     assert told[0] == told[1] == told[2]

@@ -15,9 +15,9 @@ from spec_examples import DOCUMENT, EXAMPLE
 from conformance.errors import Problem, SpecError
 from conformance.spec.inheritance import MAX_LINEAGE, extended
 from conformance.spec.lint import lint
-from conformance.spec.loader import load, shipped
-from conformance.spec.reader import parse
-from conformance.spec.source import Source
+from conformance.spec.loader import load_spec, shipped_specs
+from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_source import Source
 
 LATER = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)[1]
 HEAD = (
@@ -34,14 +34,14 @@ def folder(tmp_path: Path) -> Path:
 def problems_of(folder: Path, text: str) -> tuple[Problem, ...]:
     (folder / "Later-2.yaml").write_text(text)
     with pytest.raises(SpecError) as caught:
-        load(folder / "Later-2.yaml")
+        load_spec(folder / "Later-2.yaml")
     return caught.value.problems
 
 
 def test_the_documented_example_loads(folder: Path) -> None:
     (folder / "BlockMean-2.yaml").write_text(LATER)
-    spec = load(folder / "BlockMean-2.yaml")
-    base = load(folder / "BlockMean-1.yaml")
+    spec = load_spec(folder / "BlockMean-2.yaml")
+    base = load_spec(folder / "BlockMean-1.yaml")
     assert spec.lineage == ("BlockMean-2", "BlockMean-1")
     assert base.lineage == ("BlockMean-1",)
     assert (spec.document.title, spec.summary) == ("An example", base.summary)
@@ -98,7 +98,7 @@ def _without(draw: st.DrawFn, tree: dict[str, Any]) -> dict[str, Any]:
 def test_it_is_a_merge_patch(data: st.DataObject, base: dict[str, Any]) -> None:
     patch = data.draw(st.composite(lambda draw: _without(draw, base))())
     text = yaml.safe_dump({**patch, "extends": "Base-1"}, sort_keys=False)
-    source = extended(parse(text, "new"), parse(yaml.safe_dump(base) + "\n", "old"))
+    source = extended(parse_yaml(text, "new"), parse_yaml(yaml.safe_dump(base) + "\n", "old"))
     assert source.problems == []
     assert source.data == _patched(base, patch)
     for path in _paths(source.data):
@@ -155,9 +155,9 @@ def test_a_file_of_the_same_name_extends_the_shipped_one(tmp_path: Path) -> None
         "format: 1\nop: AvgPool-1\nextends: AvgPool-1\nsummary: Ours.\n"
         "document: {title: Ours, url: https://example.org}\n"
     )
-    spec = load(path)
+    spec = load_spec(path)
     assert spec.summary == "Ours."
-    assert spec.definitions == shipped()["AvgPool-1"].definitions
+    assert spec.definitions == shipped_specs()["AvgPool-1"].definitions
     assert spec.errata == ()
 
 
@@ -168,22 +168,22 @@ def test_a_chain_has_an_end(tmp_path: Path) -> None:
             "Later-2", f"Link-{number}"
         )
         (tmp_path / f"Link-{number}.yaml").write_text(text)
-    assert load(tmp_path / f"Link-{MAX_LINEAGE}.yaml").lineage[-1] == "Link-0"
+    assert load_spec(tmp_path / f"Link-{MAX_LINEAGE}.yaml").lineage[-1] == "Link-0"
     with pytest.raises(SpecError, match=f"more than {MAX_LINEAGE} files"):
-        load(tmp_path / f"Link-{MAX_LINEAGE + 1}.yaml")
+        load_spec(tmp_path / f"Link-{MAX_LINEAGE + 1}.yaml")
 
 
 def test_a_table_is_needed_to_extend() -> None:
     for text in ("- 1\n", "word\n", "5\n"):
         with pytest.raises(SpecError, match="there is no specification to extend"):
-            extended(parse("extends: X-1\na: 1\n", "new"), parse(text, "old"))
+            extended(parse_yaml("extends: X-1\na: 1\n", "new"), parse_yaml(text, "old"))
     assert extended(Source("x", data=[1]), None).data == [1]
 
 
 def test_an_attribute_written_in_another_way_keeps_its_place(folder: Path) -> None:
     named = "attributes: {block_size: {as: block, draw: {max: 3}}}\n"
     (folder / "Later-2.yaml").write_text(HEAD + named)
-    spec, base = load(folder / "Later-2.yaml"), load(folder / "BlockMean-1.yaml")
+    spec, base = load_spec(folder / "Later-2.yaml"), load_spec(folder / "BlockMean-1.yaml")
     (block,) = spec.attributes
     assert (block.name, block.key, block.required) == ("block_size", "block", True)
     assert block.draw.max.text == "3"
@@ -195,7 +195,7 @@ def test_an_attribute_may_be_written_in_another_way_more_than_once(folder: Path)
     (folder / "Later-2.yaml").write_text(HEAD + "attributes: {block_size: {as: block}}\n")
     again = HEAD.replace("Later-2", "Later-3").replace("BlockMean-1", "Later-2")
     (folder / "Later-3.yaml").write_text(again + "attributes: {edge-length: {as: block}}\n")
-    spec = load(folder / "Later-3.yaml")
+    spec = load_spec(folder / "Later-3.yaml")
     assert [one.name for one in spec.attributes] == ["edge-length"]
     assert list(spec.quantities) == ["block", "N", "C", "size"]
 
@@ -223,5 +223,5 @@ def test_what_takes_an_attribute_away_may_give_another_its_name(folder: Path) ->
     whole = "{as: block, type: int, per: axis, required: true, min: 1, draw: {max: 2}}"
     text = f"attributes:\n  block:\n  block_size: {whole}\n"
     (folder / "Later-2.yaml").write_text(HEAD + text)
-    (block,) = load(folder / "Later-2.yaml").attributes
+    (block,) = load_spec(folder / "Later-2.yaml").attributes
     assert (block.name, block.draw.max.text) == ("block_size", "2")

@@ -12,7 +12,7 @@ from spec_examples import EXAMPLE, place, spoiled
 from conformance.cli.spec import spec as spec_group
 from conformance.errors import Problem
 from conformance.generate.sampled_lint import lint
-from conformance.spec.loader import load, load_text, shipped
+from conformance.spec.loader import load_spec, load_spec_text, shipped_specs
 
 BEGINS_BEFORE = (
     ("start: i * block", "start: (i - 1) * block"),
@@ -23,7 +23,7 @@ BEGINS_BEFORE = (
 
 def problems(*changes: tuple[str, str]) -> tuple[str, tuple[Problem, ...]]:
     text = spoiled(*changes)
-    return text, lint(load_text(text, "BlockMean-1.yaml"))
+    return text, lint(load_spec_text(text, "BlockMean-1.yaml"))
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def without_z3(monkeypatch: pytest.MonkeyPatch) -> None:
 # The quick ones of each kind; .ci/run checks all with "conformance spec lint".
 @pytest.mark.parametrize("op", ["AdaptiveMaxPool-8", "MaxPool-14", "AvgPool-1"])
 def test_shipped_specifications_are_clean(op: str) -> None:
-    assert lint(shipped()[op]) == ()
+    assert lint(shipped_specs()[op]) == ()
 
 
 def test_the_documented_example_is_clean() -> None:
-    assert lint(load_text(EXAMPLE, "BlockMean-1.yaml")) == ()
+    assert lint(load_spec_text(EXAMPLE, "BlockMean-1.yaml")) == ()
 
 
 class TestZeroDivisor:
@@ -92,7 +92,7 @@ class TestTargets:
 
     def test_that_is_inherited_may_be_excluded(self) -> None:
         """torch.max_pool inherits one of MaxPool-1 that its limit of the padding excludes."""
-        spec = shipped()["torch.max_pool-2"]
+        spec = shipped_specs()["torch.max_pool-2"]
         at = {key: spec.positions["edges", "empty", *key][0] for key in ((), ("when",))}
         assert Path(at[()]).stem == spec.op
         assert Path(at["when",]).stem == "MaxPool-1"
@@ -141,12 +141,12 @@ class TestNegativeTests:
             "attributes:\n  rounding_type: {values: [floor, ceil, ceil_torch]}\n"
         )
         file.write_text(text)
-        (problem,) = lint(load(file))
+        (problem,) = lint(load_spec(file))
         assert (problem.file, problem.line, problem.column) == (
             str(file),
             *place(text, "rounding_type: {"),
         )
-        inherited = shipped()["MaxPool-8"].positions["reject", "ceil-torch"]
+        inherited = shipped_specs()["MaxPool-8"].positions["reject", "ceil-torch"]
         assert problem.message == (
             "'ceil-torch' should break only 'rounding_type.values' at rank 4, but no case breaks "
             f"it: it is inherited from {inherited[0]}:{inherited[1]}"
@@ -156,7 +156,7 @@ class TestNegativeTests:
             "otherwise give it another 'set' there"
         )
         file.write_text(text + "reject:\n  ceil-torch:\n")
-        assert lint(load(file)) == ()
+        assert lint(load_spec(file)) == ()
 
 
 def test_conditions_that_nothing_meets_are_named_with_their_line(tmp_path: Path) -> None:

@@ -9,22 +9,22 @@ from click.testing import CliRunner, Result
 from spec_examples import EXAMPLE, place, spoiled
 
 from conformance.cli.spec import spec as spec_group
-from conformance.spec.lint import lint, untested
-from conformance.spec.loader import load_text, shipped
+from conformance.spec.lint import lint, untested_conditions
+from conformance.spec.loader import load_spec_text, shipped_specs
 
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(spec_group, ["lint", *arguments])
 
 
-@pytest.mark.parametrize("op", shipped())
+@pytest.mark.parametrize("op", shipped_specs())
 def test_shipped_specifications_are_clean(op: str) -> None:
-    assert lint(shipped()[op]) == ()
-    assert untested(shipped()[op]) == {}
+    assert lint(shipped_specs()[op]) == ()
+    assert untested_conditions(shipped_specs()[op]) == {}
 
 
 def test_the_documented_example_is_clean() -> None:
-    assert lint(load_text(EXAMPLE, "BlockMean-1.yaml")) == ()
+    assert lint(load_spec_text(EXAMPLE, "BlockMean-1.yaml")) == ()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_documented_example_is_clean() -> None:
 )
 def test_one_finding(old: str, new: str, at: str, message: str) -> None:
     text = spoiled((old, new))
-    (problem,) = [p for p in lint(load_text(text, "BlockMean-1.yaml")) if message in p.message]
+    (problem,) = [p for p in lint(load_spec_text(text, "BlockMean-1.yaml")) if message in p.message]
     assert (problem.line, problem.column) == place(text, at)
     assert problem.hint
 
@@ -98,7 +98,7 @@ def test_one_finding(old: str, new: str, at: str, message: str) -> None:
 )
 def test_a_condition_without_a_negative_test(condition: str, at: str) -> None:
     text = spoiled((f"breaks: {condition},", "breaks: block.min,"))
-    found = untested(load_text(text, "BlockMean-1.yaml"))
+    found = untested_conditions(load_spec_text(text, "BlockMean-1.yaml"))
     assert list(found) == [condition]
     assert (found[condition].line, found[condition].column) == place(text, at)
     assert f"breaks: {condition}" in found[condition].hint
@@ -120,7 +120,7 @@ def test_the_command_checks_what_is_shipped() -> None:
     result = run()
     assert result.exit_code == 0
     said = [line.split(": ")[1].split(",")[0] for line in result.output.splitlines()]
-    assert said == ["ok"] * len(shipped())
+    assert said == ["ok"] * len(shipped_specs())
 
 
 def test_the_command_shows_every_file_and_every_problem(tmp_path: Path) -> None:

@@ -12,25 +12,25 @@ from conformance.errors import Problem, SpecError, UsageError
 from conformance.generate.pool import draw
 from conformance.json_schema import load_schema
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import Domain
-from conformance.spec.loader import find, lineage, load, load_text, shipped
+from conformance.spec.loader import find_spec, lineage, load_spec, load_spec_text, shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import MAX_BYTES, parse
 from conformance.spec.validity import violations
+from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 
 
 def problems_of(text: str) -> tuple[Problem, ...]:
     with pytest.raises(SpecError) as caught:
-        load_text(text, "spec.yaml")
+        load_spec_text(text, "spec.yaml")
     with pytest.raises(SpecError) as again:  # what is kept of a file is not spoiled by judging it
-        load_text(text, "spec.yaml")
+        load_spec_text(text, "spec.yaml")
     assert again.value.problems == caught.value.problems
     return caught.value.problems
 
 
 def test_the_documented_example_loads() -> None:
-    spec = load_text(EXAMPLE)
+    spec = load_spec_text(EXAMPLE)
     assert (spec.op, spec.ranks, [a.name for a in spec.attributes]) == (
         "BlockMean-1",
         range(3, 5),
@@ -56,10 +56,10 @@ def test_the_documented_example_loads() -> None:
     assert spec.positions["edges", "rest"][1:] == place(EXAMPLE, "  rest: {when", "rest")
 
 
-@pytest.mark.parametrize("op", shipped())
+@pytest.mark.parametrize("op", shipped_specs())
 def test_shipped(op: str) -> None:
-    spec = shipped()[op]
-    assert spec == find(op)
+    spec = shipped_specs()[op]
+    assert spec == find_spec(op)
     assert spec.lineage == lineage(op)
     for edge in spec.edges:
         assert edge.when.kind.domain is Domain.CASE
@@ -75,7 +75,7 @@ def _aimed(spec: OpSpec, aim: object) -> set[str]:
 
 def test_an_attribute_may_have_another_name_in_expressions() -> None:
     text = EXAMPLE.replace("  block: {type: int,", "  axis: {type: int, as: block,")
-    spec = load_text(text)
+    spec = load_spec_text(text)
     quantity = spec.quantities["block"]
     assert (quantity.name, quantity.key) == ("axis", "block")
     case = Case("BlockMean-1", {"T": "f32"}, {"data": (1, 1, 4, 6)}, {"axis": [2, 3]})
@@ -89,7 +89,7 @@ def test_an_attribute_may_have_another_name_in_expressions() -> None:
 
 def test_a_default_is_that_of_each_axis() -> None:
     text = EXAMPLE.replace("per: axis, required: true, min: 1,", "per: axis, default: 2, min: 1,")
-    spec = load_text(text)
+    spec = load_spec_text(text)
     case = Case("BlockMean-1", {"T": "f32"}, {"data": (1, 1, 4, 5)}, {})
     assert Environment(spec, case)["rest"] == (0, 1)
     assert spec.quantities["block"].of({}, 3) == [2, 2, 2]
@@ -97,7 +97,7 @@ def test_a_default_is_that_of_each_axis() -> None:
 
 
 def test_shipped_details() -> None:
-    spec = shipped()["AvgPool-1"]
+    spec = shipped_specs()["AvgPool-1"]
     exclude = spec.quantities["exclude_pad"]
     assert (exclude.name, exclude.type, exclude.required, exclude.default) == (
         "exclude-pad",
@@ -220,7 +220,9 @@ def test_definitions_in_a_circle() -> None:
 
 
 def test_later_definitions_are_known() -> None:
-    spec = load_text(spoiled(("  rest: size % block", "  rest: all_of % block\n  all_of: size")))
+    spec = load_spec_text(
+        spoiled(("  rest: size % block", "  rest: all_of % block\n  all_of: size"))
+    )
     assert spec.definitions["rest"].names == {"all_of", "block"}
 
 
@@ -311,7 +313,7 @@ def test_a_repeated_key_names_the_first() -> None:
     ],
 )
 def test_scalars_mean_the_same_to_every_reader(written: str, value: object) -> None:
-    found = parse(f"a: {written}\n", "x").data["a"]
+    found = parse_yaml(f"a: {written}\n", "x").data["a"]
     assert found == value
     assert type(found) is type(value)
 
@@ -325,13 +327,13 @@ def test_an_expression_over_several_lines_is_placed_at_its_start() -> None:
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "BlockMean-1.yaml"
     path.write_text(EXAMPLE)
-    assert load(path) == load_text(EXAMPLE, str(path))
-    assert find(str(path)).op == "BlockMean-1"
+    assert load_spec(path) == load_spec_text(EXAMPLE, str(path))
+    assert find_spec(str(path)).op == "BlockMean-1"
     path.write_bytes(b"op: \xff")
     with pytest.raises(SpecError, match="not UTF-8"):
-        load(path)
+        load_spec(path)
     with pytest.raises(SpecError, match=r"missing\.yaml: no such file$"):
-        load(tmp_path / "missing.yaml")
+        load_spec(tmp_path / "missing.yaml")
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
@@ -341,15 +343,15 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
         "format: 1\nop: BlockMean-2\nextends: BlockMean-1\n"
         "document: {title: A, url: https://example.org}\n"
     )
-    first = find(str(path))
-    assert find(str(path)) is first
+    first = find_spec(str(path))
+    assert find_spec(str(path)) is first
     base.write_text(EXAMPLE.replace("rest: size % block", "rest: size % block + 0"))
-    assert find(str(path)).definitions["rest"].text == "size % block + 0"
+    assert find_spec(str(path)).definitions["rest"].text == "size % block + 0"
     path.write_text(path.read_text().replace("title: A", "title: B"))
-    assert find(str(path)).document.title == "B"
+    assert find_spec(str(path)).document.title == "B"
     base.write_text(EXAMPLE.replace("rest: size % block", "rest: size % blok"))
     with pytest.raises(SpecError, match="unknown name 'blok'"):
-        find(str(path))
+        find_spec(str(path))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +364,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
 )
 def test_an_unknown_operator(op: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
-        find(op)
+        find_spec(op)
     assert hint in (caught.value.hint or "")
 
 
@@ -389,9 +391,9 @@ def test_the_schema_explains_every_key() -> None:
 
 def test_the_shipped_files_mean_the_same_to_another_reader() -> None:
     """A YAML 1.1 reader, as editors have, finds the same data as ours."""
-    for spec in shipped().values():
+    for spec in shipped_specs().values():
         text = Path(spec.file).read_text()
-        assert yaml.safe_load(text) == parse(text, spec.file).data
+        assert yaml.safe_load(text) == parse_yaml(text, spec.file).data
 
 
 @pytest.mark.parametrize("cut", range(60))
@@ -425,21 +427,21 @@ class TestWritten:
         ],
     )
     def test_are_read(self, attributes: dict[str, int], rounding: str, leaves_out: bool) -> None:
-        spec = load_text(self.TEXT)
+        spec = load_spec_text(self.TEXT)
         env = Environment(spec, self.case(**attributes))
         assert (env["towards"], env["leaves_out"]) == (rounding, leaves_out)
         assert violations(spec, self.case(**attributes)) == ()
 
     @pytest.mark.parametrize("value", [2, -1, True, "up", "0", 0.0, None, [1]])
     def test_others_are_violations(self, value: object) -> None:
-        spec = load_text(self.TEXT)
+        spec = load_spec_text(self.TEXT)
         (one,) = violations(spec, self.case(ceil_mode=value))
         assert one.condition in ("towards.values", "towards.type")
         (one,) = violations(spec, self.case(include=value))
         assert one.condition == "leaves_out.type"
 
     def test_are_what_cases_hold(self) -> None:
-        spec = load_text(self.TEXT)
+        spec = load_spec_text(self.TEXT)
         drawn = draw(spec, 3, 40, root=0)
         assert {case.attributes.get("ceil_mode") for case in drawn} == {None, 0, 1}
         assert {case.attributes.get("include") for case in drawn} == {None, 0, 1}

@@ -15,14 +15,14 @@ from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.values import data_of
 from conformance.spec.family_index import names as families
-from conformance.spec.loader import load_text as load_spec
-from conformance.spec.loader import shipped
+from conformance.spec.loader import load_spec_text as load_spec
+from conformance.spec.loader import shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.spec.strata import STRATUM, is_stratum, load, load_text, strata_of
+from conformance.spec.strata import STRATUM, is_stratum, load_strata, load_strata_text, strata_of
 from conformance.suite import cases as recorded
 
 FILES = sorted((directory("specs") / "strata").glob("*.yaml"))
-OPERATORS = tuple(shipped())
+OPERATORS = tuple(shipped_specs())
 DOCUMENT = Path(__file__).parents[2] / "docs" / "strata-format.md"
 
 STRATA = """\
@@ -56,13 +56,13 @@ def met(spec: OpSpec, case: Case) -> set[str]:
 
 def problems(text: str) -> list[tuple[int, str]]:
     with pytest.raises(SpecError) as raised:
-        load_text(text)
+        load_strata_text(text)
     return [(one.line, one.message) for one in raised.value.problems]
 
 
 class TestAFile:
     def test_a_sound_one_is_sound(self) -> None:
-        load_text(STRATA)
+        load_strata_text(STRATA)
 
     @pytest.mark.parametrize(
         ("wrong", "right", "message"),
@@ -93,20 +93,20 @@ class TestAFile:
         lines = STRATA.splitlines()
         del lines[line]
         with suppress(SpecError):
-            load_text("\n".join(lines))
+            load_strata_text("\n".join(lines))
 
 
 class TestTheShippedOnes:
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
     def test_are_sound(self, file: Path) -> None:
-        load(file)
+        load_strata(file)
 
     def test_every_family_has_some(self) -> None:
         assert {file.stem for file in FILES} == {*families()}
 
     @pytest.mark.parametrize("op", OPERATORS)
     def test_every_operator_has_some(self, op: str) -> None:
-        found = strata_of(shipped()[op])
+        found = strata_of(shipped_specs()[op])
         assert found.strata
         assert found.remainders
         assert found.meaning
@@ -119,13 +119,13 @@ class TestTheShippedOnes:
 
 class TestOfAnOperator:
     def test_names_are_no_edges(self) -> None:
-        for spec in shipped().values():
+        for spec in shipped_specs().values():
             assert not any(is_stratum(edge.name) for edge in spec.edges)
             found = strata_of(spec)
             assert all(is_stratum(edge.name) for edge in (*found.strata, *found.remainders))
 
     def test_a_remainder_is_met_within_strata_only(self) -> None:
-        spec = shipped()["AvgPool-1"]
+        spec = shipped_specs()["AvgPool-1"]
         found = [met(spec, case) for case in recorded.of(spec)[::7]]
         assert any(found)
         for names in found:
@@ -160,20 +160,20 @@ class TestOfAnOperator:
         name: str,
         holds: bool,
     ) -> None:
-        spec = shipped()[op]
+        spec = shipped_specs()[op]
         given = {**attributes, "pads_begin": [0, 0], "pads_end": [0, 0], "exclude-pad": True}
         case = Case(op, {"T": "f32"}, {"data": (1, 1, *size)}, given, {}, "ramp", 0)
         assert (f"stratum {name}" in met(spec, case)) is holds
 
     def test_a_row_of_one_window_is_counted_in_elements(self) -> None:
-        spec = shipped()["onnx.GlobalMaxPool-22"]
+        spec = shipped_specs()["onnx.GlobalMaxPool-22"]
         case = Case(spec.op, {"T": "f32"}, {spec.data.name: (1, 1, 2, 40)}, {}, {}, "slopes", 0)
         found = met(spec, case)
         assert "remainder row-above-32" in found
         assert "remainder row-above-64" not in found
 
     def test_a_tail_has_a_row_behind_it(self) -> None:
-        spec = shipped()["onnx.GlobalMaxPool-22"]
+        spec = shipped_specs()["onnx.GlobalMaxPool-22"]
         shapes = {rows: {spec.data.name: (1, 1, rows, 5)} for rows in (1, 2)}
         asked = {
             rows: Case(spec.op, {"T": "f32"}, of, {}, {}, "slopes", 0)
@@ -183,18 +183,18 @@ class TestOfAnOperator:
         assert "remainder width-1-above-4" not in met(spec, asked[1])
 
     def test_data_that_hide_positions_are_in_no_stratum(self) -> None:
-        spec = shipped()["onnx.GlobalMaxPool-22"]
+        spec = shipped_specs()["onnx.GlobalMaxPool-22"]
         case = Case(spec.op, {"T": "f32"}, {spec.data.name: (1, 1, 2, 40)}, {}, {}, "zeros", 0)
         assert not met(spec, case)
 
     def test_one_s_own_has_those_that_it_has_words_for(self, tmp_path: Path) -> None:
         text = (directory("specs") / "AvgPool-1.yaml").read_text(encoding="utf-8")
         own = load_spec(text.replace("op: AvgPool-1", "op: MyPool-1"))
-        assert strata_of(own).meaning == strata_of(shipped()["AvgPool-1"]).meaning
+        assert strata_of(own).meaning == strata_of(shipped_specs()["AvgPool-1"]).meaning
         assert not any("dilated" in edge.name for edge in strata_of(own).strata)
 
     def test_another_turn_aims_at_other_remainders(self) -> None:
-        found = strata_of(shipped()["AvgPool-1"])
+        found = strata_of(shipped_specs()["AvgPool-1"])
         first, second = found.aims(0), found.aims(1)
         assert len(first) == len(found.strata)
         assert first != second
@@ -205,4 +205,4 @@ class TestOfAnOperator:
 
 def test_the_document_s_example_is_a_file_of_strata() -> None:
     block = DOCUMENT.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
-    load_text(block)
+    load_strata_text(block)

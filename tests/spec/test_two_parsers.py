@@ -11,8 +11,8 @@ from spec_examples import EXAMPLE
 
 from conformance.data import directory
 from conformance.errors import SpecError
-from conformance.spec import reader
-from conformance.spec.source import Source
+from conformance.spec import yaml_reader
+from conformance.spec.yaml_source import Source
 
 FILES = sorted(directory("specs").rglob("*.yaml"))
 PIECES = (
@@ -27,7 +27,7 @@ PIECES = (
 def outcome(text: str) -> object:
     """What is read, or all that is said of it."""
     try:
-        return reader.parse(text, "x")
+        return yaml_reader.parse_yaml(text, "x")
     except SpecError as error:
         return error.problems
 
@@ -39,7 +39,7 @@ needs_libyaml = pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML wit
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_shipped_is_read_by_libyaml(path: Path) -> None:
     """The fixture ``read_twice`` compares it; what matters here is that it is not read slowly."""
-    assert reader._quickly(path.read_text(), path.name) is not None
+    assert yaml_reader._quickly(path.read_text(), path.name) is not None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_spoiled_files(seed: int) -> None:
             at = draw.randrange(len(text) + 1)
             until = at + draw.choice([0, 0, 1, 5])
             text = text[:at] + draw.choice(PIECES) + text[until:]
-        read += reader._quickly(text, "x") is not None
+        read += yaml_reader._quickly(text, "x") is not None
     assert read > 20
 
 
@@ -93,6 +93,6 @@ def test_a_bomb_stays_small_for_both() -> None:
     """No parser expands anything: an alias is refused where it stands, before and after."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, 12)]
-    assert reader._quickly("\n".join(lines), "x") is None
+    assert yaml_reader._quickly("\n".join(lines), "x") is None
     with pytest.raises(SpecError, match="anchors and aliases"):
-        reader._carefully("\n".join(lines), Source("x"), "")
+        yaml_reader._carefully("\n".join(lines), Source("x"), "")

@@ -13,15 +13,15 @@ import conformance
 from conformance.errors import InvalidCase, SpecError
 from conformance.generate.reject import reject_cases
 from conformance.model import Case
-from conformance.spec.environment import Environment
-from conformance.spec.lint import untested
-from conformance.spec.loader import find, load_text
+from conformance.spec.case_environment import Environment
+from conformance.spec.default_attributes import without_forbidden_defaults
+from conformance.spec.lint import untested_conditions
+from conformance.spec.loader import find_spec, load_spec_text
 from conformance.spec.model import OpSpec
-from conformance.spec.spelling import without_forbidden_defaults
 from conformance.spec.validity import violations
 
-AVERAGE = find("onnx.AveragePool-22")
-TORCH = find("torch.avg_pool-2")
+AVERAGE = find_spec("onnx.AveragePool-22")
+TORCH = find_spec("torch.avg_pool-2")
 
 MINE = """
 format: 1
@@ -89,7 +89,7 @@ class TestHalves:
         "name", tiers.first(["onnx.LpPool-2", "onnx.AveragePool-22", "onnx.MaxPool-8"])
     )
     def test_lists_of_odd_lengths_are_negative_tests_by_rule(self, name: str) -> None:
-        spec = find(name)
+        spec = find_spec(name)
         assert "pads" not in {key for entry in spec.reject for key in entry.set}
         made = [one for one, level in reject_cases(spec, root=0) if level == "must"]
         lengths = {
@@ -103,9 +103,9 @@ class TestHalves:
         assert set(automatic) <= {None, "NOTSET"}
 
     def test_of_ones_own_specification(self) -> None:
-        spec = load_text(MINE)
+        spec = load_spec_text(MINE)
         assert {"pads-short", "pads-long"} <= {entry.name for entry in spec.reject}
-        assert "pads.length" not in untested(spec)
+        assert "pads.length" not in untested_conditions(spec)
         asked = case(spec, 4, kernel=[2], strides=[2], pads=[1, 0], **{"exclude-pad": True})
         assert violations(spec, asked) == ()
 
@@ -124,7 +124,7 @@ class TestHalves:
     def test_that_make_no_list_are_told(self, old: str, new: str, problem: str) -> None:
         assert MINE.count(old) == 1
         with pytest.raises(SpecError, match=problem):
-            load_text(MINE.replace(old, new))
+            load_spec_text(MINE.replace(old, new))
 
 
 class TestForbiddenDefaults:
@@ -165,7 +165,7 @@ class TestNone:
 
     @pytest.mark.parametrize("name", ["torch.avg_pool-2", "torch.max_pool-2", "torch.lp_pool-2"])
     def test_as_a_stride_is_the_kernel(self, name: str) -> None:
-        spec = find(name)
+        spec = find_spec(name)
         assert half(spec, "strides").of({"kernel_size": [2, 3]}, 2) == [2, 3]
         assert half(spec, "strides").of({"kernel_size": [2, 3], "stride": [1, 1]}, 2) == [1, 1]
         assert half(spec, "strides").of({}, 2) is None
@@ -173,6 +173,6 @@ class TestNone:
     def test_an_attribute_to_be_like_comes_before(self) -> None:
         text = MINE.replace("attributes:", "attributes:\n  strides: {required: false, default: X}")
         with pytest.raises(SpecError, match="'X' is not a value of 'strides'") as caught:
-            load_text(text)
+            load_spec_text(text)
         assert "the name of such an attribute before" in str(caught.value.problems[0].expected)
-        load_text(text.replace("X", "kernel"))
+        load_spec_text(text.replace("X", "kernel"))

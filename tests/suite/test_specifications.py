@@ -22,9 +22,9 @@ from conformance.errors import SuiteError
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec import catalogue, loader
-from conformance.spec.catalogue import Fault
-from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Mutant
+from conformance.spec.digest import spec_digest
+from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import lint
 from conformance.suite.origin import Basis, Origin, carried, shipped
@@ -46,7 +46,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> OpSpec:
     """The specification, whose file is gone."""
     file = tmp_path_factory.mktemp("own") / f"{OWN}.yaml"
     file.write_text(TEXT)
-    spec = loader.load(file)
+    spec = loader.load_spec(file)
     file.unlink()
     return spec
 
@@ -67,7 +67,7 @@ def written(folder: Path, spec: OpSpec, basis: Basis | None, **changes: object) 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, own: OpSpec) -> Suite:
     folder = tmp_path_factory.mktemp("made") / "suite"
-    return written(folder, own, carried(own, catalogue.faults(own)))
+    return written(folder, own, carried(own, catalogue.mutants_of(own)))
 
 
 @pytest.fixture
@@ -80,11 +80,11 @@ def suite(tmp_path: Path, made: Suite) -> Suite:
 def of_few(tmp_path: Path, own: OpSpec) -> Suite:
     """One that carries a mutant of each kind and rule: to read all takes a third of a second."""
 
-    def features(one: Fault) -> Iterator[Hashable]:
-        yield from (one.kind, bool(one.reading), *one.variant.replace)
+    def features(one: Mutant) -> Iterator[Hashable]:
+        yield from (one.kind, bool(one.excused_by), *one.change.replace)
 
     return written(
-        tmp_path / "few", own, carried(own, tiers.sample(catalogue.faults(own), features))
+        tmp_path / "few", own, carried(own, tiers.sample(catalogue.mutants_of(own), features))
     )
 
 
@@ -108,20 +108,24 @@ class TestCarried:
     def test_what_is_read_is_what_was_written(self, suite: Suite, own: OpSpec) -> None:
         assert list(suite.specs) == [OWN]
         read = suite.specs[OWN]
-        assert digest(read) == digest(own)
+        assert spec_digest(read) == spec_digest(own)
         assert (read.summary, read.document) == (own.summary, own.document)
         assert read.source == own.source
         assert "extends" not in read.source
         assert read.lineage == (OWN,)
-        wanted = catalogue.faults(own)
+        wanted = catalogue.mutants_of(own)
         assert len(wanted) > 100
         found = suite.specs.faults(OWN)
-        told = [(f.id, f.kind, f.says, f.look, f.threads, f.reading, f.equivalent) for f in wanted]
-        assert told == [
-            (f.id, f.kind, f.says, f.look, f.threads, f.reading, f.equivalent) for f in found
+        told = [
+            (f.id, f.kind, f.description, f.where_to_look, f.threads, f.excused_by, f.equivalent)
+            for f in wanted
         ]
-        rules = [(one.variant.replace, one.variant.where) for one in wanted]
-        assert rules == [(one.variant.replace, one.variant.where) for one in found]
+        assert told == [
+            (f.id, f.kind, f.description, f.where_to_look, f.threads, f.excused_by, f.equivalent)
+            for f in found
+        ]
+        rules = [(one.change.replace, one.change.where) for one in wanted]
+        assert rules == [(one.change.replace, one.change.where) for one in found]
 
     def test_the_files_are_listed_and_follow_the_published_schema(self, suite: Suite) -> None:
         listed = json.loads((suite.path / "manifest.json").read_text())["specifications"]
@@ -151,12 +155,12 @@ class TestCarried:
         file = tmp_path / "AvgPool-1.yaml"
         changed = TEXT.replace(OWN, "AvgPool-1").replace("step: {as: strides}", "")
         file.write_text(f"{changed}rules: {{divisor: 2 * prod(taps)}}\n")
-        spec = loader.load(file)
+        spec = loader.load_spec(file)
         made = written(tmp_path / "suite", spec, carried(spec, ()))
         file.unlink()
-        assert digest(made.specs["AvgPool-1"]) != digest(find("AvgPool-1"))
+        assert spec_digest(made.specs["AvgPool-1"]) != spec_digest(find_spec("AvgPool-1"))
         assert made.specs.faults("AvgPool-1") == ()
-        assert not made.specs.made_from(find("AvgPool-1"))
+        assert not made.specs.made_from(find_spec("AvgPool-1"))
         assert check(made, Reference(made.specs), level="should", min_strength=0).conformant
         run = check(made, Reference(), level="should")
         assert [result.status for result in run.results] == ["fail"]
@@ -167,14 +171,14 @@ class TestCarried:
         self, suite: Suite, tmp_path: Path
     ) -> None:
         assert (suite.path / "specifications").is_dir()
-        written(suite.path, find("AvgPool-1"), shipped(find("AvgPool-1")))
+        written(suite.path, find_spec("AvgPool-1"), shipped(find_spec("AvgPool-1")))
         assert not (suite.path / "specifications").exists()
 
     def test_a_file_of_somebody_else_is_not_replaced(self, suite: Suite) -> None:
         spec = suite.specs[OWN]
         basis = carried(spec, ())
         other = suite.path.with_name("other")
-        written(other, find("AvgPool-1"), None)
+        written(other, find_spec("AvgPool-1"), None)
         mine = other / "specifications" / f"{OWN}.yaml"
         mine.parent.mkdir()
         mine.write_text("# mine")
@@ -191,9 +195,13 @@ def test_the_mutants_of_the_document_are_read(suite: Suite) -> None:
     (text,) = re.findall(r"```yaml\n(format: 1\nop: .*?)```", document.read_text(), re.DOTALL)
     opened = open_suite(relisted(suite, files(suite)[1], text))
     (fault,) = opened.specs.faults(OWN)
-    known = {one.id: one for one in catalogue.faults(find("AvgPool-1"))}[fault.id]
-    assert (fault.kind, fault.says, fault.threads) == (known.kind, known.says, known.threads)
-    assert fault.variant.replace == known.variant.replace
+    known = {one.id: one for one in catalogue.mutants_of(find_spec("AvgPool-1"))}[fault.id]
+    assert (fault.kind, fault.description, fault.threads) == (
+        known.kind,
+        known.description,
+        known.threads,
+    )
+    assert fault.change.replace == known.change.replace
 
 
 def test_recording_is_of_shipped_specifications(suite: Suite, tmp_path: Path) -> None:
@@ -301,19 +309,19 @@ class TestDamage:
 
 class TestShipped:
     def test_it_is_named_by_its_digest(self, tmp_path: Path) -> None:
-        spec = find("AvgPool-1")
+        spec = find_spec("AvgPool-1")
         made = written(tmp_path / "suite", spec, shipped(spec))
         assert not (made.path / "specifications").exists()
         assert made.specs["AvgPool-1"] is spec
-        assert made.specs.faults("AvgPool-1") == catalogue.faults(spec)
+        assert made.specs.faults("AvgPool-1") == catalogue.mutants_of(spec)
         assert made.specs.made_from(spec)
         assert lint(made) == ()
 
     def test_one_that_has_changed_since_judges_nothing(self, tmp_path: Path) -> None:
-        spec = find("AvgPool-1")
+        spec = find_spec("AvgPool-1")
         made = written(tmp_path / "suite", spec, shipped(spec))
         manifest = made.path / "manifest.json"
-        manifest.write_text(manifest.read_text().replace(digest(spec), "0" * 64))
+        manifest.write_text(manifest.read_text().replace(spec_digest(spec), "0" * 64))
         opened = open_suite(made.path)
         assert not opened.specs.made_from(spec)
         with pytest.raises(SuiteError, match="another specification than comes with this version"):
@@ -322,9 +330,10 @@ class TestShipped:
         assert "another specification" in problem
 
     def test_it_is_named_where_nothing_is_given(self, tmp_path: Path) -> None:
-        made = written(tmp_path / "suite", find("AvgPool-1"), None)
-        assert made.specs["AvgPool-1"] is find("AvgPool-1")
-        assert made.manifest.specifications == {"AvgPool-1": Origin(digest(find("AvgPool-1")))}
+        made = written(tmp_path / "suite", find_spec("AvgPool-1"), None)
+        spec = find_spec("AvgPool-1")
+        assert made.specs["AvgPool-1"] is spec
+        assert made.manifest.specifications == {"AvgPool-1": Origin(spec_digest(spec))}
 
     def test_another_has_to_be_given(self, tmp_path: Path, own: OpSpec) -> None:
         with pytest.raises(SuiteError, match=f"what specification the vectors of {OWN} were made"):

@@ -148,7 +148,7 @@ def test_two_vectors_that_no_backend_can_tell_apart(tmp_path: Path) -> None:
 def test_texts_that_say_nothing(tmp_path: Path) -> None:
     vector = value_vector(description="", source="", edges=("has spaces",))
     (found,) = problems(tmp_path, vector)
-    assert "$.edges[0]: 'has spaces' does not match" in found
+    assert "edges[0]: 'has spaces' does not match" in found
     vector = value_vector(description="", source="")
     assert len(problems(tmp_path, vector)) == 2
 
@@ -157,7 +157,7 @@ def test_the_manifest_follows_its_schema(tmp_path: Path) -> None:
     case = Case("AvgPool-1", {"T": "f8"}, {"data": (1,)}, {}, reject="kernel")
     vector = Vector(case.id, case, "must", (), "A", "B", (np.zeros(1, np.float32),), ())
     (found,) = problems(tmp_path, vector)
-    assert found.startswith("manifest.json: $.vectors[0].dtype: 'f8' is not one of")
+    assert found.startswith("manifest.json: vectors[0].dtype: 'f8' is not one of")
 
 
 def test_damaged_files_are_problems(tmp_path: Path) -> None:

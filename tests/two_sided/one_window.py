@@ -18,11 +18,11 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.model import OPEN_BIT, Case, Status, Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 Array = NDArray[Any]
 FLOATS = ("f16", "bf16", "f32", "f64")
-SPEC = find("AvgPool-1")
+SPEC = find_spec("AvgPool-1")
 
 
 def question(data: Array, dtype: str, divisor: int) -> Vector:

@@ -14,8 +14,8 @@ from conformance.dtypes import DTYPES, DType
 from conformance.errors import InvalidCase
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.reference import facts
-from conformance.spec.environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
 from conformance.spec.validity import violations
 
 Array = NDArray[Any]
@@ -45,8 +45,8 @@ class Windows:
 
 def environment(op: str, inputs: list[Array], attributes: dict[str, Any]) -> DataEnvironment:
     """The reference's view of a question. Raises InvalidCase where it must be rejected."""
-    spec = find(op)
-    case = case_of(spec, inputs, attributes)
+    spec = find_spec(op)
+    case = case_from_inputs(spec, inputs, attributes)
     broken = violations(spec, case)
     if broken:
         raise InvalidCase(broken[0].message, tuple(v.condition for v in broken))

@@ -15,7 +15,7 @@ from conformance.errors import EvaluationError
 from conformance.families.pooling.windows import MAX_ELEMENTS, WindowEnvironment
 from conformance.model import Case
 from conformance.reference.exact import AxisWindows, Decoded, decode, reduce_windows
-from conformance.spec.environment import Evaluable
+from conformance.spec.case_environment import Evaluable
 from conformance.spec.model import OpSpec
 
 MAX_TABLE = 1 << 25

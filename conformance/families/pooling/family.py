@@ -16,7 +16,7 @@ from conformance.families.pooling.rules import (
 )
 from conformance.families.pooling.trivial import TRIVIAL
 from conformance.families.pooling.words import words_of
-from conformance.spec.family import Family, Layout, Oracle, Picture, Words
+from conformance.spec.family import Family, FamilyVocabulary, Layout, Oracle, Picture
 from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Pooling(Family):
 
         return {"reduce": spec.selected, "windows": frozenset({vocabulary(spec).given.kind})}
 
-    def words(self, spec: OpSpec) -> Words:
+    def words(self, spec: OpSpec) -> FamilyVocabulary:
         return words_of(spec)
 
     @property

@@ -17,7 +17,7 @@ from conformance.families.pooling.picture import described, window
 from conformance.model import Case, Vector
 from conformance.reference import facts
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import CoverageTarget, OpSpec
 from conformance.spec.validity import violations
 
 __all__ = ["Shown", "described", "of_windows", "telling", "window"]
@@ -44,7 +44,7 @@ class Shown:
     window: dict[str, Any]
 
 
-def telling(spec: OpSpec, edge: Edge, vectors: Iterable[Vector]) -> Shown | None:
+def telling(spec: OpSpec, edge: CoverageTarget, vectors: Iterable[Vector]) -> Shown | None:
     """The window that shows ``edge`` best in one of the valid ``vectors``, the smallest first.
 
     In a vector that is a window on which most of what the edge asks of single windows holds; of
@@ -81,7 +81,7 @@ def _plainness(vector: Vector) -> tuple[bool, bool, int, bool]:
     return pattern == "mixed", prod(spatial) < SMALL_PLANE, len(spatial), pattern != "ramp"
 
 
-def _shown(spec: OpSpec, edge: Edge, vector: Vector) -> Shown | None:
+def _shown(spec: OpSpec, edge: CoverageTarget, vector: Vector) -> Shown | None:
     if not _fits(spec, vector.case):
         return None
     inputs = vector.inputs
@@ -104,7 +104,7 @@ def _fits(spec: OpSpec, case: Case) -> bool:
     return same and not any(broken.level == "must" for broken in violations(spec, case))
 
 
-def _telling(edge: Edge, env: DataEnvironment) -> tuple[int, ...] | None:
+def _telling(edge: CoverageTarget, env: DataEnvironment) -> tuple[int, ...] | None:
     shape = (*env.data.shape[:2], *env.out)
     if not prod(shape):
         return None
@@ -123,7 +123,7 @@ def _over_axes(counts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.asarray(reduce(np.multiply, counts), np.int64)
 
 
-def of_windows(edge: Edge) -> Iterator[Expression]:
+def of_windows(edge: CoverageTarget) -> Iterator[Expression]:
     """What the edge asks of single windows: the conditions of its ``somewhere``."""
     for node in edge.when.tree.walk():
         if node.op == "somewhere":

@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.families.pooling.rounded_answer import open_bits
 from conformance.model import Answer
-from conformance.spec.environment import Overlay
+from conformance.spec.case_environment import EnvironmentOverlay
 from conformance.spec.model import OutputSpec
 
 
@@ -125,5 +125,7 @@ def _each_once(choices: Array) -> Array | None:
 def _indexed(env: DataEnvironment, flat: NDArray[np.int64]) -> NDArray[Any]:
     """The ``index`` rule applied to other positions than the chosen one: (N, C, *out, most)."""
     first = np.moveaxis(flat, -1, 0)
-    index = env.definitions["index"].evaluate(Overlay(env, position=env.coordinates(first)))
+    index = env.definitions["index"].evaluate(
+        EnvironmentOverlay(env, position=env.coordinates(first))
+    )
     return np.moveaxis(np.broadcast_to(np.asarray(index), first.shape), 0, -1)

@@ -18,9 +18,9 @@ from conformance.families.pooling.windows import WindowEnvironment
 from conformance.families.pooling.windows import is_whole as is_whole
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference.subject import values_of
-from conformance.spec.environment import Evaluable
+from conformance.spec.case_environment import Evaluable
+from conformance.spec.case_table import Table
 from conformance.spec.model import OpSpec, OutputSpec
-from conformance.spec.table import Table
 
 ADDED = {"mean": mean, "lp": lp}
 """What the rule ``reduce`` can be where elements are added up."""

@@ -15,7 +15,7 @@ from conformance.errors import InvalidCase
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def window(
     case: Case,
     inputs: Sequence[Array],
     index: tuple[int, ...],
-    variants: tuple[Variant, ...] = (),
+    variants: tuple[RuleChange, ...] = (),
 ) -> Window:
     """The window of the output element ``index`` (N, C, *out) of a valid case.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 
 WINDOW = "i"
 """The name of a window's number."""
@@ -32,7 +32,7 @@ class Windows:
 def windows_of(definitions: Mapping[str, Expression]) -> Windows:
     """What the rules ``start``, ``taps``, ``step`` and ``out`` say of windows."""
     alike = all(definitions[name].kind.domain is Domain.CASE for name in ("taps", "step"))
-    terms = _Linear(definitions).of(parse(definitions["start"].text)) if alike else None
+    terms = _Linear(definitions).of(parse_expression(definitions["start"].text)) if alike else None
     if terms is None:
         return Windows("adaptive")
     stride, before = (
@@ -61,7 +61,7 @@ class _Linear:
             case ast.Name(id=name) if name == WINDOW:
                 return ast.Constant(1), None
             case ast.Name(id=name) if name in self.definitions:
-                return self.of(parse(self.definitions[name].text))
+                return self.of(parse_expression(self.definitions[name].text))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 found = self.of(operand)
                 return None if found is None else (_negative(found[0]), _negative(found[1]))

@@ -15,7 +15,7 @@ from conformance.families.pooling.rules import RULES
 from conformance.model import Case
 from conformance.reference.exact import AxisWindows, Runs
 from conformance.reference.subject import told
-from conformance.spec.environment import Environment, Evaluable
+from conformance.spec.case_environment import Environment, Evaluable
 from conformance.spec.model import OpSpec
 
 MAX_ELEMENTS = 1 << 27

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from conformance.families.pooling.window_kinds import Windows, windows_of
-from conformance.spec.family import Words
+from conformance.spec.family import FamilyVocabulary
 from conformance.spec.folding import FALSE
 from conformance.spec.model import OpSpec
 
@@ -35,10 +35,10 @@ _LENGTH = "where(whole, size, out)"
 """The word ``length``: results on an axis, or elements where one window is the whole of it."""
 
 
-def words_of(spec: OpSpec) -> Words:
+def words_of(spec: OpSpec) -> FamilyVocabulary:
     """The words of a specification."""
     windows = windows_of(spec.definitions)
-    return Words(
+    return FamilyVocabulary(
         kind=windows.kind,
         shown=dict(_shown(spec, windows)),
         derived=lambda given: _derived(spec, windows, given),

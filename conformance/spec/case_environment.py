@@ -14,16 +14,16 @@ from conformance.spec.model import OpSpec
 
 
 class Evaluable(Protocol):
-    """An expression, or a variant's replacement of one."""
+    """An expression, or the replacement of one by a rule change."""
 
     def evaluate(self, env: Mapping[str, Value]) -> Value: ...
 
     def many(self, batch: Any) -> Any:
-        """The value for each case of a :class:`~conformance.spec.batch.Batch`."""
+        """Evaluate for each case of a :class:`~conformance.spec.batch.Batch`."""
 
 
 class Environment(dict[str, Any]):
-    """Values by name; a definition is evaluated when it is first asked for, and then kept.
+    """Values by name; a definition is evaluated on first use, and then kept.
 
     ``definitions`` replaces those of the specification (see :mod:`conformance.reference.variants`).
     ``sources`` are further names that are worked out on demand, by a function of the environment.
@@ -74,31 +74,31 @@ class Environment(dict[str, Any]):
         return value
 
     def per_axis(self, name: str) -> tuple[Any, ...]:
-        """A value with one entry an axis; a value for all axes is repeated."""
+        """Return a value with one entry per axis; repeat a value for all axes."""
         value = self[name]
         return value if isinstance(value, tuple) else (value,) * int(self["axes"])
 
     def under(self, definitions: Mapping[str, Evaluable], changed: AbstractSet[str]) -> Self:
-        """The same case under other definitions, which differ for the names ``changed``.
+        """Copy the environment with other definitions, which differ for the names ``changed``.
 
         What does not depend on them is not worked out again.
         """
         new = type(self).__new__(type(self))
-        for kept, all_ in ((new, self), (vars(new), vars(self))):
-            kept.update(all_)
-            for name in changed & kept.keys():
-                del kept[name]
+        for copied, all_ in ((new, self), (vars(new), vars(self))):
+            copied.update(all_)
+            for name in changed & copied.keys():
+                del copied[name]
         new.definitions = definitions
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
         return new
 
 
-class Overlay(dict[str, Any]):
-    """Another environment with some values in place of its own."""
+class EnvironmentOverlay(dict[str, Any]):
+    """Another environment with some values replaced."""
 
-    def __init__(self, env: Mapping[str, Value], **own: Any) -> None:
-        super().__init__(own)
+    def __init__(self, env: Mapping[str, Value], **overlaid: Any) -> None:
+        super().__init__(overlaid)
         self._env = env
 
     def __missing__(self, name: str) -> Any:
@@ -106,49 +106,50 @@ class Overlay(dict[str, Any]):
 
 
 def dimensions(spec: OpSpec, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """The dimensions of tensors by name: an int, or a tuple with one an axis for the one that
-    expands. Where tensors have one dimension and differ in it, the first counts.
+    """Compute the dimensions of tensors by name: a number, or a tuple per axis.
+
+    If tensors share a dimension and differ in it, the first counts.
 
     Raises :class:`InvalidCase` for shapes that have not so many dimensions.
     """
-    found = spec.layout.bound(shapes[tensor.name] for tensor in spec.tensors)
-    if found is None:
-        listed = ", ".join(f"{one.name} {list(shapes[one.name])}" for one in spec.tensors)
+    bound = spec.layout.bound(shapes[tensor.name] for tensor in spec.tensors)
+    if bound is None:
+        listed = ", ".join(f"{tensor.name} {list(shapes[tensor.name])}" for tensor in spec.tensors)
         raise InvalidCase(f"{spec.op} has other dimensions than {listed}", ("rank",))
-    named: dict[str, Any] = {}
-    for name, value in found:
-        named.setdefault(name, value)
-    return named
+    dimensions_by_name: dict[str, Any] = {}
+    for name, value in bound:
+        dimensions_by_name.setdefault(name, value)
+    return dimensions_by_name
 
 
 def shapes_of(spec: OpSpec, values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors whose dimensions have these values, by name."""
-    found = {}
+    """Compute the shapes of the tensors, by name, from the values of dimensions."""
+    shapes = {}
     for tensor in spec.tensors:
         shape: list[int] = []
         for name in tensor.shape:
             shape += values[name] if spec.dims[name].per_axis else (values[name],)
-        found[tensor.name] = tuple(shape)
-    return found
+        shapes[tensor.name] = tuple(shape)
+    return shapes
 
 
 def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
-    """The case with another shape of the data; others that have its dimensions follow."""
+    """Change the shape of a case's data; tensors that share dimensions follow."""
     first = spec.data.name
     if not spec.others:
         return replace(case, shapes={**case.shapes, first: shape})
-    found = spec.layout.bound((shape, *(case.shapes[one.name] for one in spec.others)))
-    if found is None:
+    bound = spec.layout.bound((shape, *(case.shapes[tensor.name] for tensor in spec.others)))
+    if bound is None:
         return replace(case, shapes={**case.shapes, first: shape})
-    return replace(case, shapes=shapes_of(spec, dict(reversed(found))))
+    return replace(case, shapes=shapes_of(spec, dict(reversed(bound))))
 
 
-def case_of(
+def case_from_inputs(
     spec: OpSpec,
     inputs: list[Any],
     attributes: Mapping[str, Any],
 ) -> Case:
-    """The case that some input arrays and attributes ask.
+    """Make the case of input arrays and attributes.
 
     Raises :class:`InvalidCase` for a number or type of inputs that the operator does not have;
     whether the rest is allowed is for :mod:`conformance.spec.validity` to say.
@@ -156,9 +157,9 @@ def case_of(
     from conformance.dtypes import name_of
 
     tensors = len(spec.tensors)
-    wanted = tensors + len(spec.operands)
-    if len(inputs) != wanted:
-        raise InvalidCase(f"{spec.op} has {wanted} inputs, not {len(inputs)}", ("inputs",))
+    input_count = tensors + len(spec.operands)
+    if len(inputs) != input_count:
+        raise InvalidCase(f"{spec.op} has {input_count} inputs, not {len(inputs)}", ("inputs",))
     types: dict[str, str] = {}
     for tensor, array in zip(spec.tensors, inputs, strict=False):
         dtype = name_of(array.dtype)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from conformance.errors import ExpressionError
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import Expression, compile_expression
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import CoverageTarget, OpSpec
 from conformance.spec.scope import scope_of
 
 MARK = "altered_"
@@ -28,10 +28,11 @@ _WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def with_differences(
-    spec: OpSpec, faults: Sequence[Fault]
+    spec: OpSpec, mutants: Sequence[Mutant]
 ) -> tuple[OpSpec, Mapping[str, tuple[str, ...]]]:
-    """The specification with predicates more for each mutant, and their names by mutant; and with
-    :data:`HOLDS_DATA`.
+    """Add predicates for each mutant to a specification, and :data:`HOLDS_DATA`.
+
+    Returns: the specification, and the names of the predicates by mutant.
 
     Each holds wherever the mutant may change an output: its guard holds somewhere, and something
     that it changes has another value. Whatever the change does, it does through what it replaces,
@@ -39,37 +40,41 @@ def with_differences(
     a predicate, and a mutant changes nothing where one of them never holds. A step that cannot be
     said in the language has none.
     """
-    edges, definitions = list(spec.edges), dict(spec.definitions)
+    targets, definitions = list(spec.edges), dict(spec.definitions)
     names: dict[str, list[str]] = {}
-    for number, fault in enumerate(faults):
-        altered = _Altered(spec, fault, f"{MARK}{number}_")
-        for step, changed in enumerate(altered.steps()):
+    for number, mutant in enumerate(mutants):
+        implementation = _Altered(spec, mutant, f"{MARK}{number}_")
+        for step, changed in enumerate(implementation.steps()):
             try:
-                when = altered.differs(changed)
+                when = implementation.differs(changed)
             except ExpressionError:
                 continue
-            name = f"mutant {fault.id} {step}"
-            edges.append(Edge(name, when, ""))
-            names.setdefault(fault.id, []).append(name)
-        if (of_taps := altered.of_taps()) is not None:
-            edges.append(Edge(f"{TAPS}{fault.id}", of_taps, ""))
-        definitions |= altered.made
-    some = compile_expression(spec.kin.telling, scope_of(spec), want=Kind("bool"))
-    edges.append(Edge(HOLDS_DATA, some, ""))
-    whole = replace(spec, edges=(*edges, *spec.profiles), definitions=definitions)
-    return whole, {fault: tuple(own) for fault, own in names.items()}
+            name = f"mutant {mutant.id} {step}"
+            targets.append(CoverageTarget(name, when, ""))
+            names.setdefault(mutant.id, []).append(name)
+        if (of_taps := implementation.of_taps()) is not None:
+            targets.append(CoverageTarget(f"{TAPS}{mutant.id}", of_taps, ""))
+        definitions |= implementation.made
+    holds_data = compile_expression(spec.kin.telling, scope_of(spec), want=Kind("bool"))
+    targets.append(CoverageTarget(HOLDS_DATA, holds_data, ""))
+    extended_spec = replace(spec, edges=(*targets, *spec.profiles), definitions=definitions)
+    return extended_spec, {mutant: tuple(predicates) for mutant, predicates in names.items()}
 
 
 class _Altered:
     """The definitions that a mutant changes, each under another name."""
 
-    def __init__(self, spec: OpSpec, fault: Fault, mark: str) -> None:
+    def __init__(self, spec: OpSpec, mutant: Mutant, mark: str) -> None:
         self.spec, self.mark = spec, mark
-        self.guard, self.replaced = fault.variant.where, fault.variant.replace
+        self.guard, self.replaced = mutant.change.where, mutant.change.replace
         self.scope = scope_of(spec)
         self.made: dict[str, Expression] = {}
-        self._speaks_of = {name: one.names for name, one in spec.definitions.items()} | {
-            name: one.names for name, one in self.replaced.items() if name in spec.definitions
+        self._speaks_of = {
+            name: definition.names for name, definition in spec.definitions.items()
+        } | {
+            name: definition.names
+            for name, definition in self.replaced.items()
+            if name in spec.definitions
         }
         self._ends = {*spec.kin.rules}
         self._ends |= {output.type.replace("-", "_") for output in spec.outputs}
@@ -134,17 +139,17 @@ class _Altered:
         return f"any({text})" if kind.per_axis else text
 
     def _name(self, name: str) -> str:
-        own = f"{self.mark}{name}"
-        if own not in self.scope:
+        changed_name = f"{self.mark}{name}"
+        if changed_name not in self.scope:
             kind = self.scope[name]
             text = (self.replaced.get(name) or self.spec.definitions[name]).text
             # What is misread speaks of everything as given.
             if name in self.spec.definitions:
                 text = "".join(map(self._word, _WORDS.split(text)))
             text = re.sub(r"\boriginal\b", f"({name})", text)
-            self.made[own] = compile_expression(text, self.scope, want=kind, repeat=True)
-            self.scope[own] = kind
-        return own
+            self.made[changed_name] = compile_expression(text, self.scope, want=kind, repeat=True)
+            self.scope[changed_name] = kind
+        return changed_name
 
     def _word(self, word: str) -> str:
         """A word, or the altered name where that is changed."""

@@ -1,4 +1,4 @@
-"""Where the wrong elements of several failures lie, if they share a place by more than chance."""
+"""Regions in which the wrong elements of several failures lie by more than chance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILLED = 0.5
 """Indices of a place that are wrong, of those that it has, at least; and vectors that are wrong at
 the index with which it begins."""
 
-SOME = 4
+MIN_SHARING = 4
 """Failures that share a place beside others that do not, at least."""
 
 SHARE = 1 / 3
@@ -35,9 +35,11 @@ BEGINNINGS = 3
 
 
 @dataclass(frozen=True)
-class Line:
-    """A way to count the elements of an output from 0 on: along the dimensions from ``first`` to
-    before ``end``, which count from the end where they are negative (an ``end`` of 0 is the end).
+class IndexLine:
+    """A way to number the elements of an output from 0 on.
+
+    The line runs along the dimensions from ``first`` to before ``end``, which count from the end if
+    they are negative (an ``end`` of 0 is the end).
 
     An output has no such line if it would take one of the first ``fixed`` dimensions for an axis.
     """
@@ -49,28 +51,31 @@ class Line:
 
     @property
     def single(self) -> bool:
-        """Whether it is a dimension."""
+        """True if the line is one dimension."""
         return self.end - self.first == 1
 
     def along(self, mask: Mask) -> Mask:
-        """By number, whether the mask holds anywhere: (n,). Empty where there is no such line."""
+        """Return, by number, whether a mask holds anywhere: (n,).
+
+        Returns: an empty array if the output has no such line.
+        """
         first, end = self._ends(mask.shape)
         if not self.fixed <= first < end <= mask.ndim:
             return np.zeros(0, np.bool_)
-        others = (*range(first), *range(end, mask.ndim))
-        found: Mask = mask.any(axis=others).reshape(-1)
-        return found
+        other_dimensions = (*range(first), *range(end, mask.ndim))
+        hits: Mask = mask.any(axis=other_dimensions).reshape(-1)
+        return hits
 
     def length(self, shape: Shape) -> int:
-        """How many numbers there are; 0 where there is no such line."""
+        """Return the line's length in a shape; 0 if it has no such line."""
         first, end = self._ends(shape)
         return prod(shape[first:end]) if self.fixed <= first < end <= len(shape) else 0
 
     def spread(self, numbers: Mask, shape: Shape) -> Mask:
-        """What holds by number, for each element of an output of a shape that has this line."""
+        """Expand a mask by number to the elements of a shape that has this line."""
         first, end = self._ends(shape)
-        one = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
-        return np.broadcast_to(numbers.reshape(one), shape)
+        line_shape = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
+        return np.broadcast_to(numbers.reshape(line_shape), shape)
 
     def _ends(self, shape: Shape) -> tuple[int, int]:
         rank = len(shape)
@@ -80,16 +85,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Region:
-    """Numbers on a line: the ``last``, the ``first``, those ``from`` a number on, or the
-    ``tail`` that is left over after whole groups of so many.
+    """A range of numbers on a line: ``last``, ``first``, ``from`` a number on, or ``tail``.
+
+    A ``tail`` is left over after whole groups of ``number`` elements.
     """
 
-    line: Line
+    line: IndexLine
     kind: str
     number: int = 0
 
     def begins(self, length: int) -> int:
-        """The first number in it, on a line of so many; ``length`` or more where it has none."""
+        """Return the region's first number on a line; ``length`` or more without any."""
         match self.kind:
             case "last":
                 return length - 1
@@ -101,11 +107,11 @@ class Region:
                 return length - length % self.number
 
     def size(self, length: int) -> int:
-        """How many numbers it has on a line of so many."""
+        """Return how many numbers of a line the region has."""
         return min(length, 1) if self.kind == "first" else max(0, length - self.begins(length))
 
     def elements(self, shape: Shape) -> Mask | None:
-        """The elements of an output that lie in it; None where it has none, or has all."""
+        """Mark an output's elements in the region; None if it has none or all."""
         length = self.line.length(shape)
         size = self.size(length) if length else 0
         if not 0 < size < length:
@@ -116,7 +122,7 @@ class Region:
         return self.line.spread(numbers, shape)
 
     def holds(self, hit: Mask) -> bool:
-        """Whether some numbers are hit, and all that are lie in it."""
+        """Return whether there are hits, and all of them lie in the region."""
         begin = self.begins(len(hit))
         end = begin + self.size(len(hit))
         return bool(hit.any()) and not hit[:begin].any() and not hit[end:].any()
@@ -133,19 +139,19 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """Which elements of the outputs of one failure are wrong, of outputs that have such."""
+class WrongElements:
+    """Masks of the wrong elements of one failure, one per output that has such."""
 
     masks: tuple[Mask, ...]
 
     @cached_property
     def count(self) -> int:
-        """How many."""
-        return sum(int(np.count_nonzero(one)) for one in self.masks)
+        """Number of wrong elements."""
+        return sum(int(np.count_nonzero(mask)) for mask in self.masks)
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedRegion:
     """A region in which all wrong ``elements`` of some ``vectors`` lie."""
 
     region: Region
@@ -153,30 +159,33 @@ class Shared:
     elements: int
 
     def is_in(self, shapes: Iterable[Shape]) -> bool:
-        """Whether outputs of these shapes have elements there."""
+        """Return whether outputs of these shapes have elements in the region."""
         lengths = (self.region.line.length(shape) for shape in shapes)
         return any(length and self.region.size(length) for length in lengths)
 
 
-def lines(names: Sequence[str], planes: int, spread: bool) -> list[Line]:
-    """The lines of an output whose dimensions have these ``names``.
+def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLine]:
+    """List the lines of an output whose dimensions have these ``names``.
 
     ``planes`` dimensions come first that tell planes apart. Where ``spread``, an output may have
     any number of axes after these, which are counted from the last.
     """
     fixed = planes if spread else len(names)
-    found = [Line(name, at, at + 1) for at, name in enumerate(names[:fixed])]
+    lines = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
     if spread:
         axes = ("the last axis", "the last axis but one", "the last axis but two")
-        found += [Line(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
-        found.append(Line("a plane", planes, 0))
-    found.append(Line("an output", 0, 0))
-    return found
+        lines += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
+        lines.append(IndexLine("a plane", planes, 0))
+    lines.append(IndexLine("an output", 0, 0))
+    return lines
 
 
-def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
-    """The narrowest region that has all wrong elements of some failures; None where there is none,
-    or where that may be chance, and of a single failure.
+def shared_region(
+    failures: Sequence[WrongElements], along: Sequence[IndexLine]
+) -> SharedRegion | None:
+    """Find the narrowest region that has all wrong elements of all failures.
+
+    Returns: None if there is none, if it may be chance, or for a single failure.
 
     Chance is taken to hit, in each failure anew, as many numbers in a row as lie between its first
     and its last, anywhere on the line. So neighbours that are wrong together count once, and a
@@ -184,66 +193,79 @@ def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
     """
     if len(failures) < 2:
         return None
-    found: list[tuple[float, int, Region]] = []
+    candidates: list[tuple[float, int, Region]] = []
     for line in along:
-        hits = [line.along(mask) for one in failures for mask in one.masks]
+        hits = [line.along(mask) for failure in failures for mask in failure.masks]
         # Where an output has no such line, as with fewer axes, nothing is on it.
         if any(not hit.any() for hit in hits):
             continue
-        owners = [at for at, one in enumerate(failures) for _ in one.masks]
+        owners = [at for at, failure in enumerate(failures) for _ in failure.masks]
         tried = 2 + len(GROUPS) + (max(map(len, hits)) if line.single else 0)
         for rank, region in enumerate(_regions(line, hits)):
             if all(map(region.holds, hits)) and _filled(region, hits):
                 share = sum(region.size(len(hit)) / len(hit) for hit in hits)
                 if len(along) * tried * _chance(region, hits, owners) <= UNLIKELY:
-                    found.append((share, rank, region))
-    if not found:
+                    candidates.append((share, rank, region))
+    if not candidates:
         return None
     # One that is wider and surer is no better: the narrower holds as well.
-    *_, region = min(found, key=lambda one: one[:2])
-    return Shared(region, len(failures), sum(one.count for one in failures))
+    *_, region = min(candidates, key=lambda candidate: candidate[:2])
+    return SharedRegion(region, len(failures), sum(failure.count for failure in failures))
 
 
-def mostly(failures: Sequence[Wrong], along: Sequence[Line]) -> tuple[Shared, list[int]] | None:
-    """The region that has all wrong elements of most of some failures, and which these are, by
-    their places; None where there is none, or where that may be chance.
+def region_of_most(
+    failures: Sequence[WrongElements], along: Sequence[IndexLine]
+) -> tuple[SharedRegion, list[int]] | None:
+    """Find the region that has all wrong elements of most failures.
+
+    Returns: the region and the indices of these failures; None if there is none, or it may be
+    chance.
 
     A backend with several bugs fails elsewhere, too. A failure whose whole line is in the region
-    shows nothing and is none of them. Chance is that of :func:`shared`, for any choice of as many
-    failures.
+    shows nothing and is none of them. Chance is that of :func:`shared_region`, for any choice
+    of as many failures.
     """
-    found: list[tuple[int, float, int, Region, list[int]]] = []
+    candidates: list[tuple[int, float, int, Region, list[int]]] = []
     for line in along:
-        hits = [[line.along(mask) for mask in one.masks] for one in failures]
-        length = max((len(hit) for some in hits for hit in some), default=0)
+        hits = [[line.along(mask) for mask in failure.masks] for failure in failures]
+        length = max((len(hit) for failure_hits in hits for hit in failure_hits), default=0)
         tried = 2 + len(GROUPS) + (length if line.single else 0)
         for rank, region in enumerate(_some_regions(line, hits)):
             at = [
                 number
-                for number, some in enumerate(hits)
-                if some
-                and all(region.holds(hit) and region.size(len(hit)) < len(hit) for hit in some)
+                for number, failure_hits in enumerate(hits)
+                if failure_hits
+                and all(
+                    region.holds(hit) and region.size(len(hit)) < len(hit) for hit in failure_hits
+                )
             ]
-            if len(at) < max(SOME, SHARE * len(failures)):
+            if len(at) < max(MIN_SHARING, SHARE * len(failures)):
                 continue
-            own = [hit for number in at for hit in hits[number]]
+            region_hits = [hit for number in at for hit in hits[number]]
             owners = [number for number in at for _ in hits[number]]
             chosen = len(along) * tried * comb(len(failures), len(at))
-            if _filled(region, own) and chosen * _chance(region, own, owners) <= UNLIKELY:
-                share = sum(region.size(len(hit)) / len(hit) for hit in own) / len(own)
-                found.append((-len(at), share, rank, region, at))
-    if not found:
+            if (
+                _filled(region, region_hits)
+                and chosen * _chance(region, region_hits, owners) <= UNLIKELY
+            ):
+                share = sum(region.size(len(hit)) / len(hit) for hit in region_hits) / len(
+                    region_hits
+                )
+                candidates.append((-len(at), share, rank, region, at))
+    if not candidates:
         return None
-    *_, region, at = min(found, key=lambda one: one[:3])
-    return Shared(region, len(at), sum(failures[number].count for number in at)), at
+    *_, region, at = min(candidates, key=lambda candidate: candidate[:3])
+    return SharedRegion(region, len(at), sum(failures[number].count for number in at)), at
 
 
-def _some_regions(line: Line, hits: Sequence[Sequence[Mask]]) -> Iterator[Region]:
+def _some_regions(line: IndexLine, hits: Sequence[Sequence[Mask]]) -> Iterator[Region]:
     """What may be of some of several failures, the plainest first."""
     yield Region(line, "last")
     yield Region(line, "first")
     if line.single:
-        begins = Counter(int(hit.argmax()) for some in hits for hit in some if hit.any())
+        begins = Counter(
+            int(hit.argmax()) for failure_hits in hits for hit in failure_hits if hit.any()
+        )
         for begin, _ in begins.most_common(BEGINNINGS):
             if begin:
                 yield Region(line, "from", begin)
@@ -251,7 +273,7 @@ def _some_regions(line: Line, hits: Sequence[Sequence[Mask]]) -> Iterator[Region
         yield Region(line, "tail", group)
 
 
-def _regions(line: Line, hits: Sequence[Mask]) -> Iterator[Region]:
+def _regions(line: IndexLine, hits: Sequence[Mask]) -> Iterator[Region]:
     """What may be, the plainest first."""
     yield Region(line, "last")
     yield Region(line, "first")
@@ -270,12 +292,12 @@ def _filled(region: Region, hits: Sequence[Mask]) -> bool:
 
 
 def _chance(region: Region, hits: Sequence[Mask], owners: Sequence[int]) -> float:
-    """How likely it is that all that is hit lies in the region by itself; see :func:`shared`."""
+    """Estimate the chance that all hits lie in the region by themselves; see `shared_region`."""
     likely: dict[int, float] = {}
     for owner, hit in zip(owners, hits, strict=True):
         at = np.flatnonzero(hit)
         extent = int(at[-1] - at[0])
-        one = (region.size(len(hit)) - extent) / (len(hit) - extent)
+        likelihood = (region.size(len(hit)) - extent) / (len(hit) - extent)
         # Outputs of one vector are wrong together: the one that shows least counts.
-        likely[owner] = max(one, likely.get(owner, 0.0))
+        likely[owner] = max(likelihood, likely.get(owner, 0.0))
     return prod(likely.values())

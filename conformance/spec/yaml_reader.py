@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from conformance.errors import SpecError
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 MAX_BYTES = 200_000
 MAX_DEPTH = 20
@@ -24,7 +24,7 @@ _ALIKE = re.compile("[\n ->@-~]*")
 """Text that libyaml and PyYAML read alike: ASCII without tabs, other line breaks and '?'."""
 
 
-def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
+def parse_yaml(text: str, file: str, *, holds: str = "a specification") -> Source:
     """Read YAML text: mappings, lists, text, whole numbers, ``true`` and ``false``, nothing else.
 
     ``holds`` says what the file is expected to hold. Anchors, aliases and tags are refused, since
@@ -37,7 +37,7 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
 
 @lru_cache(maxsize=KEPT)
 def _parsed(text: str, file: str, holds: str) -> Source:
-    """What :func:`parse` gives. Files are asked for again and again, for what extends them."""
+    """What :func:`parse_yaml` gives. Files are asked for again and again, for what extends them."""
     source = Source(file)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         source.problem((), "the file is too large", expected=f"at most {MAX_BYTES} bytes")
@@ -151,13 +151,13 @@ class _Reader:
         return self.scalar(event, path)
 
     def mapping(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 self.refuse(event, "a key is one word", "quote text that begins with [ or {")
             key = str(event.value)
             here = (*path, key)
-            if key in found:
+            if key in mapping:
                 line, column = _position(event.start_mark)
                 message = f"'{key}' is given twice"
                 first = self.source.keys[here][0]
@@ -165,9 +165,9 @@ class _Reader:
                 self.node(next(self.events), (*path, f"{key} (again)"))
                 continue
             self.source.keys[here] = _position(event.start_mark)
-            found[key] = None
-            found[key] = self.node(next(self.events), here)
-        return found
+            mapping[key] = None
+            mapping[key] = self.node(next(self.events), here)
+        return mapping
 
     def scalar(self, event: Any, path: Path) -> Any:
         text = str(event.value)

@@ -20,7 +20,7 @@ _BLANK = {"int": 0, "bool": False, "enum": ""}
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Cases by column; attributes that a case leaves out have their defaults.
+    """Cases in columns; attributes that a case leaves out have their defaults.
 
     ``columns`` hold the quantities by key, the types by name, and the ``pattern``: whole numbers
     (int64), truth values, or codes of words (:func:`conformance.spec.batch_values.code`), of shape
@@ -39,47 +39,47 @@ class Table:
         return len(self.seeds)
 
     def take(self, rows: Any) -> Table:
-        """Some of the cases, by number or as a mask."""
+        """Select cases, by number or by mask."""
         columns = {key: column[..., rows] for key, column in self.columns.items()}
         return Table(self.spec, self.axes, columns, self.seeds[rows], self.odd[rows])
 
     def questions(self) -> list[bytes]:
-        """For each case what it asks, however it is spelled."""
+        """Return a key for each case, equal for cases that are the same, however spelled."""
         columns = [np.atleast_2d(column) for column in self.columns.values()]
         return [row.tobytes() for row in np.concatenate([*columns, self.seeds[None]]).T.copy()]
 
     def known(self) -> dict[str, Value]:
-        """What expressions may speak of, before any definition."""
+        """Return the values that expressions may use before any definition."""
         rank = self.spec.layout.rank(self.axes)
         axes = tuple(BatchValue(np.int64(axis), bound=self.axes + 1) for axis in range(self.axes))
-        found: dict[str, Value] = {
+        values: dict[str, Value] = {
             "rank": BatchValue(np.int64(rank), bound=rank),
             "axes": BatchValue(np.int64(self.axes), bound=max(1, self.axes)),
             "axis": axes,
         }
         for key, column in self.columns.items():
             entry = BatchValue if column.dtype == np.bool_ else number
-            found[key] = tuple(map(entry, column)) if column.ndim == 2 else entry(column)
-        return found
+            values[key] = tuple(map(entry, column)) if column.ndim == 2 else entry(column)
+        return values
 
     def elements(self, tensor: int = 0, dtype: type = np.int64) -> NDArray[Any]:
-        """How many elements a tensor has in each case, (cases,); of large ones about."""
+        """Count a tensor's elements in each case, (cases,); large counts are approximate."""
         rows = [np.atleast_2d(self.columns[name]) for name in self.spec.layout.tensors[tensor]]
         return np.concatenate(rows).astype(dtype).prod(axis=0)
 
     def value(self, key: str, row: int) -> Any:
-        """A number or truth value of one case, or a list with one an axis."""
+        """Return a number or truth value of one case, or a list per axis."""
         return self.columns[key][..., row].tolist()
 
 
 def table_of(spec: OpSpec, cases: Sequence[Case], rank: int) -> Table:
-    """Cases whose data have this rank; any others are odd."""
+    """Make a table of cases; those whose data have another rank are odd."""
     axes = spec.layout.axes(rank)
     rows = [_row(spec, case, axes) for case in cases]
     blank: dict[str, Any] = dict.fromkeys((*spec.types, "pattern"), "")
     for key, quantity in spec.quantities.items():
-        one = _BLANK[quantity.type]
-        blank[key] = [one] * axes if quantity.per_axis else one
+        value = _BLANK[quantity.type]
+        blank[key] = [value] * axes if quantity.per_axis else value
     columns = {
         key: _column(value, [row[key] if row else value for row in rows])
         for key, value in blank.items()
@@ -89,7 +89,7 @@ def table_of(spec: OpSpec, cases: Sequence[Case], rank: int) -> Table:
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """The cases of several tables of one operator and rank, one after the other."""
+    """Concatenate tables of one operator and rank."""
     first = tables[0]
     columns = {
         key: np.concatenate([table.columns[key] for table in tables], axis=-1)
@@ -112,10 +112,10 @@ def _column(blank: Any, values: list[Any]) -> Column:
 
 def _row(spec: OpSpec, case: Case, axes: int) -> dict[str, Any] | None:
     """The values of one case by key; None if it is odd."""
-    known = {quantity.name for quantity in spec.attributes}
+    attribute_names = {quantity.name for quantity in spec.attributes}
     dims = spec.layout.bound(case.shapes[tensor.name] for tensor in spec.tensors)
     fitting = dims is not None and spec.axes_of(case) == axes and _agree(dims)
-    if dims is None or not fitting or not case.attributes.keys() <= known:
+    if dims is None or not fitting or not case.attributes.keys() <= attribute_names:
         return None
     row: dict[str, Any] = {**case.types, "pattern": case.pattern, **dict(dims)}
     row |= {q.key: q.of(case.attributes, axes) for q in spec.attributes}
@@ -139,6 +139,6 @@ def _fits(quantity: Quantity, value: Any, axes: int) -> bool:
         return False
     kind = _KINDS[quantity.type]
     entries = value if quantity.per_axis else (value,)
-    return all(type(one) is kind for one in entries) and (
-        kind is not int or all(-LIMIT <= one <= LIMIT for one in entries)
+    return all(type(entry) is kind for entry in entries) and (
+        kind is not int or all(-LIMIT <= entry <= LIMIT for entry in entries)
     )

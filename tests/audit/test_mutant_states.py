@@ -8,28 +8,28 @@ from itertools import compress, product
 import pytest
 from tiers import first
 
-from conformance.audit.differs import with_differences
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import base_type, parts, within
-from conformance.audit.standing import stand, standings
+from conformance.audit.difference_conditions import with_differences
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import classify_mutants, mutant_states
+from conformance.audit.partitions import base_type, cases_within, partitions_of_rank
 from conformance.generate.disprover import Disprover, settled
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import Fault, Stated, faults
-from conformance.spec.loader import find, names
+from conformance.spec.catalogue import Mutant, StatedEquivalence, mutants_of
+from conformance.spec.loader import find_spec, shipped_operators
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import make_rule_change
 from conformance.suite import cases
 from conformance.suite.cases import Recorded
 from conformance.suite.parts import Part
 
-Inert = Callable[[OpSpec, Part, Sequence[Fault]], frozenset[str]]
-SPEC = find("AvgPool-1")
+Inert = Callable[[OpSpec, Part, Sequence[Mutant]], frozenset[str]]
+SPEC = find_spec("AvgPool-1")
 F32 = Part("f32", 4)
 
 
-def fault(name: str, replace: dict[str, str], where: str | None = None, **more: object) -> Fault:
-    made = variant(SPEC, name, replace, where=where)
-    return Fault(name, "made", SPEC.op, made, f"Has {name}.", **more)  # type: ignore[arg-type]
+def fault(name: str, replace: dict[str, str], where: str | None = None, **more: object) -> Mutant:
+    made = make_rule_change(SPEC, name, replace, where=where)
+    return Mutant(name, "made", SPEC.op, made, f"Has {name}.", **more)  # type: ignore[arg-type]
 
 
 def recorded() -> list[Recorded]:
@@ -41,15 +41,15 @@ def recorded() -> list[Recorded]:
 
 class TestParts:
     def test_each_type_of_a_rank_and_each_profile_in_the_base_type(self) -> None:
-        found = list(parts(SPEC, 4))
+        found = list(partitions_of_rank(SPEC, 4))
         assert [one.dtype for one in found if not one.profile] == ["f32", "f16", "bf16", "f64"]
         assert {one.profile for one in found} - {""} == {one.name for one in SPEC.profiles}
         assert {one.dtype for one in found if one.profile} == {base_type(SPEC)}
 
     def test_a_case_is_in_the_parts_that_it_meets(self) -> None:
         known = cases.of(SPEC)
-        for part in parts(SPEC, 4):
-            inside = within(SPEC, part, known)
+        for part in partitions_of_rank(SPEC, 4):
+            inside = cases_within(SPEC, part, known)
             assert 0 < inside.sum() < len(known)
             for case in compress(known, inside):
                 assert case.types["T"] == part.dtype
@@ -59,23 +59,23 @@ class TestParts:
 
 
 class TestInert:
-    @pytest.mark.parametrize("op", first(names()))
+    @pytest.mark.parametrize("op", first(shipped_operators()))
     def test_no_recorded_case_shows_what_is_inert(self, op: str, inert: Inert) -> None:
         """Told from the geometry of each case, which is more than a difference in outputs."""
-        spec = find(op)
+        spec = find_spec(op)
         recorded = cases.read(cases.file_of(op)).recorded
         # Windows of large cases are too many to be looked at: anything may differ there.
         known = [one.case for one in recorded if one.case.reject is None and not one.is_large]
-        catalogue = faults(spec)
-        may = Bank(spec, catalogue).may_differ(known)
+        catalogue = mutants_of(spec)
+        may = MutantRunner(spec, catalogue).may_differ(known)
         for rank in spec.ranks:
-            for part in parts(spec, rank):
-                reached = may[within(spec, part, known)].any(axis=0)
+            for part in partitions_of_rank(spec, rank):
+                reached = may[cases_within(spec, part, known)].any(axis=0)
                 shown = {one.id for one in compress(catalogue, reached)}
                 assert not inert(spec, part, catalogue) & shown - _of_integers(catalogue, part)
 
     def test_another_type_another_rank_and_a_profile(self, inert: Inert) -> None:
-        catalogue = faults(SPEC)
+        catalogue = mutants_of(SPEC)
         assert {"f16-read-as-bf16", "out-first-two-axes-swapped"} <= inert(SPEC, F32, catalogue)
         assert "first-tap-missing-on-middle-axis" in inert(SPEC, F32, catalogue)
         assert "first-tap-missing-on-middle-axis" not in inert(SPEC, Part("f32", 5), catalogue)
@@ -84,12 +84,12 @@ class TestInert:
         assert "divisor-one-more" not in floor
 
 
-def _of_integers(catalogue: tuple[Fault, ...], part: Part) -> set[str]:
+def _of_integers(catalogue: tuple[Mutant, ...], part: Part) -> set[str]:
     """Mutants of rules that integers never come to; a geometry cannot tell."""
     if part.dtype.startswith(("f", "bf")):
         return set()
     rules = {"nan", "infinities", "subnormals", "conversion"}
-    return {one.id for one in catalogue if one.variant.replace.keys() <= rules}
+    return {one.id for one in catalogue if one.change.replace.keys() <= rules}
 
 
 class TestProofs:
@@ -102,14 +102,14 @@ class TestProofs:
     ) -> None:
         """By its recorded kills, which are found again elsewhere; or by all of its outputs."""
         part = Part("f32", rank, profile)
-        catalogue = faults(SPEC)
+        catalogue = mutants_of(SPEC)
         every = recorded()
-        inside = within(SPEC, part, [one.case for one in every])
+        inside = cases_within(SPEC, part, [one.case for one in every])
         known = list(compress(every, inside))
         shown = {name for one in known for name in one.kills}
         if exhaustive:
-            bank = Bank(SPEC, catalogue)
-            outputs = (bank.prints(one.case, data_of(SPEC, one.case)) for one in known)
+            bank = MutantRunner(SPEC, catalogue)
+            outputs = (bank.fingerprints(one.case, data_of(SPEC, one.case)) for one in known)
             shown.update(*outputs)
         # The solver is fast about what is so, and takes seconds about what is not.
         not_so = sorted(shown)[:: 16 if exhaustive else 64]
@@ -122,7 +122,7 @@ class TestProofs:
         assert not proven & shown
 
     def test_padding_that_is_the_same_at_both_ends(self) -> None:
-        asked = Disprover(SPEC, 3, faults(SPEC))
+        asked = Disprover(SPEC, 3, mutants_of(SPEC))
         names = {"pads-begin-and-end-swapped", "same-upper-like-lower", "divisor-one-more"}
         equal = asked.proven(Part("f32", 3, "equal-pads"), names)
         assert equal == {"pads-begin-and-end-swapped", "same-upper-like-lower"}
@@ -145,44 +145,50 @@ class TestStanding:
     KILLED = Kill("killed", True, b"")
     ALLOWED = Kill("allowed", False, b"")
 
-    def catalogue(self) -> list[Fault]:
+    def catalogue(self) -> list[Mutant]:
         ordinary = {"divisor": "original + 1"}
         return [
             fault("killed", ordinary),
-            fault("allowed", ordinary, reading="clip-divisor"),
+            fault("allowed", ordinary, excused_by="clip-divisor"),
             fault("alive", ordinary),
             fault("elsewhere", ordinary, where="axes == 1"),
-            fault("stated", ordinary, stated=(Stated("A reason.", types=("f32",)),)),
+            fault(
+                "stated",
+                ordinary,
+                stated_equivalences=(StatedEquivalence("A reason.", types=("f32",)),),
+            ),
             fault("nowhere", ordinary, equivalent="Nothing shows it."),
         ]
 
     def test_each_mutant_has_one_state(self) -> None:
-        found = stand(F32, self.catalogue(), [[self.KILLED], [self.ALLOWED]], {"elsewhere"})
+        found = classify_mutants(
+            F32, self.catalogue(), [[self.KILLED], [self.ALLOWED]], {"elsewhere"}
+        )
         assert found.killed == {"killed", "allowed"}
         assert found.survivors.inert == {"elsewhere"}
         assert found.survivors.stated == {"stated": "A reason."}
         assert found.survivors.excused == {"allowed"}
         assert found.survivors.undetermined == {"alive"}
         assert (found.counted, found.complete) == (3, False)
-        known = found.knowing({"alive"})
+        known = found.with_inert({"alive"})
         assert known.complete
         assert known.counted == 2
         assert not known.missing
 
     def test_a_kill_refutes_what_is_stated_or_proven(self) -> None:
         kills = [[Kill(name, True, b"")] for name in ("killed", "allowed", "alive", "stated")]
-        found = stand(F32, self.catalogue(), kills, {"alive", "elsewhere"})
+        found = classify_mutants(F32, self.catalogue(), kills, {"alive", "elsewhere"})
         assert found.refuted == {"stated", "alive", "allowed"}
         assert not found.complete
 
     def test_what_nothing_shows_anywhere_is_left_out_even_if_it_is_killed(self) -> None:
         """The score of the whole suite says that the catalogue is wrong there."""
-        found = stand(F32, self.catalogue(), [[Kill("nowhere", True, b"")]])
+        found = classify_mutants(F32, self.catalogue(), [[Kill("nowhere", True, b"")]])
         assert not found.refuted
         assert "nowhere" not in found.survivors.mutants
 
     def test_a_kill_at_should_alone_is_owed_at_must(self) -> None:
-        found = stand(F32, self.catalogue(), [[Kill("alive", False, b""), self.KILLED]])
+        found = classify_mutants(F32, self.catalogue(), [[Kill("alive", False, b""), self.KILLED]])
         assert "alive" in found.survivors.undetermined
 
     def test_the_shipped_vectors_of_f32_images(self) -> None:
@@ -193,13 +199,13 @@ class TestStanding:
             for name, one in at.items()
         }
         asked = {name: one.case for name, one in at.items()}
-        found = standings(SPEC, faults(SPEC), asked, kills, {})
-        (images,) = [one for one in found if one.part == F32]
+        found = mutant_states(SPEC, mutants_of(SPEC), asked, kills, {})
+        (images,) = [one for one in found if one.partition == F32]
         assert len(images.killed) > 200
         assert images.survivors.undetermined == frozenset()
-        (one_number,) = [one for one in found if one.part == Part("f32", 4, "one-number")]
+        (one_number,) = [one for one in found if one.partition == Part("f32", 4, "one-number")]
         left = one_number.survivors.undetermined
         assert left
-        (told,) = settled(SPEC, faults(SPEC), [one_number])
+        (told,) = settled(SPEC, mutants_of(SPEC), [one_number])
         assert told.survivors.undetermined == frozenset()
         assert told.survivors.inert >= left

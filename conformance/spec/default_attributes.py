@@ -7,25 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.model import Case
-from conformance.spec.environment import shapes_of
+from conformance.spec.case_environment import shapes_of
 from conformance.spec.model import OpSpec, Quantity
 
 
-def case_of(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
-    """The case of these values: of the quantities by key, of the types by name, and ``pattern``."""
+def case_from_values(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
+    """Make a case from quantities by key, types by name, and ``pattern``."""
     return Case(
         op=spec.op,
         types={name: values[name] for name in spec.types},
         shapes=shapes_of(spec, values),
-        attributes=spelled(spec, values, seed),
-        operands={one.name: tuple(values[one.quantity.key]) for one in spec.operands},
+        attributes=without_defaults(spec, values, seed),
+        operands={operand.name: tuple(values[operand.quantity.key]) for operand in spec.operands},
         pattern=values["pattern"],
         seed=seed,
     )
 
 
-def spelled(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Values by key as attributes of the document, without some of those that have their default.
+def without_defaults(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return values as attributes, without some of those that have their default.
 
     A backend may take the wrong default, or none; one that is always given hides that. Each bit of
     the case's ``seed`` decides on one attribute, so about half of them are left out; one that the
@@ -35,20 +35,20 @@ def spelled(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any
     written: dict[str, Any] = {}
     parts: dict[str, list[Quantity]] = {}
     places: dict[str, int] = {}
-    for place, quantity in enumerate(spec.attributes):
+    for index, quantity in enumerate(spec.attributes):
         written = quantity.put(written, values[quantity.key])
         parts.setdefault(quantity.name, []).append(quantity)
-        places.setdefault(quantity.name, place)
+        places.setdefault(quantity.name, index)
     for name, quantities in parts.items():
-        rest = {key: value for key, value in written.items() if key != name}
+        others_written = {key: value for key, value in written.items() if key != name}
         left_out = seed >> places[name] & 1 or not all(q.may_be_given(values) for q in quantities)
-        if left_out and all(q.is_default(values[q.key], rest) for q in quantities):
-            written = rest
+        if left_out and all(q.is_default(values[q.key], others_written) for q in quantities):
+            written = others_written
     return written
 
 
-def in_full(spec: OpSpec, case: Case) -> dict[str, Any]:
-    """The values of a case's attributes by key, with the defaults of those that it leaves out."""
+def with_defaults(spec: OpSpec, case: Case) -> dict[str, Any]:
+    """Return the values of a case's attributes by key, with defaults filled in."""
     axes = spec.axes_of(case)
     return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}
 
@@ -58,8 +58,10 @@ def without_forbidden_defaults(spec: OpSpec, case: Case) -> Case:
 
     What has another value stays: the case may break a condition.
     """
-    values = in_full(spec, case)
-    forbidden = {one.name for one in spec.attributes if not one.may_be_given(values)}
+    values = with_defaults(spec, case)
+    forbidden = {
+        attribute.name for attribute in spec.attributes if not attribute.may_be_given(values)
+    }
     attributes = {
         name: value
         for name, value in case.attributes.items()
@@ -72,28 +74,32 @@ MAX_LINE = 160
 """Characters of a case in a line, about."""
 
 
-def in_a_line(spec: OpSpec, asked: Mapping[str, Any]) -> str:
-    """What a case asks (:attr:`Case.asked`): shapes and types of its tensors, and each attribute
-    that has not its default. What is beyond ``MAX_LINE`` characters is counted only."""
-    types, shapes = asked["types"], asked["shapes"]
-    tensors = [f"{_sizes(shapes[one.name])} {types[one.type]}" for one in spec.tensors]
-    attributes = asked.get("attributes", {})
+def in_a_line(spec: OpSpec, request: Mapping[str, Any]) -> str:
+    """Describe a case in a line: shapes, types, and attributes without their default.
+
+    ``request`` is :attr:`Case.asked`. Attributes beyond ``MAX_LINE`` characters are only counted.
+    """
+    types, shapes = request["types"], request["shapes"]
+    tensors = [f"{_sizes(shapes[tensor.name])} {types[tensor.type]}" for tensor in spec.tensors]
+    attributes = request.get("attributes", {})
     values = {name: value for name, value in attributes.items() if _tells(spec, name, attributes)}
-    values.update(asked.get("operands", {}))
+    values.update(request.get("operands", {}))
     parts = [" and ".join(tensors), *(f"{name} {_value(values[name])}" for name in values)]
-    kept = 1
-    while kept < len(parts) and len(", ".join(parts[: kept + 1])) <= MAX_LINE:
-        kept += 1
-    more = len(parts) - kept
-    return ", ".join(parts[:kept]) + (f", and {more} more" if more else "")
+    shown_count = 1
+    while shown_count < len(parts) and len(", ".join(parts[: shown_count + 1])) <= MAX_LINE:
+        shown_count += 1
+    hidden_count = len(parts) - shown_count
+    return ", ".join(parts[:shown_count]) + (f", and {hidden_count} more" if hidden_count else "")
 
 
 def _tells(spec: OpSpec, name: str, attributes: Mapping[str, Any]) -> bool:
     """Whether an attribute has another value than where only the others are given."""
-    rest = {key: value for key, value in attributes.items() if key != name}
+    other_attributes = {key: value for key, value in attributes.items() if key != name}
     parts = [quantity for quantity in spec.attributes if quantity.name == name]
     value = attributes[name]
-    return not parts or not all(one.is_default(one.read(value), rest) for one in parts)
+    return not parts or not all(
+        part.is_default(part.read(value), other_attributes) for part in parts
+    )
 
 
 def _sizes(shape: Sequence[int]) -> str:

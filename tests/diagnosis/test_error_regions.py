@@ -13,30 +13,38 @@ from hypothesis import strategies as st
 
 import conformance
 from conformance.backends.numpy import NumPy
-from conformance.diagnosis.places import FILLED, GROUPS, Line, Region, Wrong, lines, shared
-from conformance.diagnosis.placing import placed
+from conformance.diagnosis.error_regions import (
+    FILLED,
+    GROUPS,
+    IndexLine,
+    Region,
+    WrongElements,
+    index_lines,
+    shared_region,
+)
+from conformance.diagnosis.locate_errors import locate_failures
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.log.causes import causes
 from conformance.log.diagnosis import because, diagnosis
 from conformance.model import Result, Status
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 OP = "AvgPool-1"
 NAMES, PLANES = ("batch", "channel", "out"), 2
-ALONG = lines(NAMES, PLANES, spread=True)
+ALONG = index_lines(NAMES, PLANES, spread=True)
 LAST = next(line for line in ALONG if line.name == "the last axis")
 
 
-def of(name: str) -> Line:
+def of(name: str) -> IndexLine:
     return next(line for line in ALONG if line.name == name)
 
 
-def wrong_in(region: Region, shape: tuple[int, ...]) -> Wrong:
+def wrong_in(region: Region, shape: tuple[int, ...]) -> WrongElements:
     """All that the region has of an output is wrong."""
-    return Wrong((inside(region, shape),))
+    return WrongElements((inside(region, shape),))
 
 
 def inside(region: Region, shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -70,7 +78,7 @@ def test_what_is_told_of_a_planted_region_is_true_and_no_wider(
     region: Region, shapes: list[tuple[int, ...]]
 ) -> None:
     failures = [one for one in (wrong_in(region, shape) for shape in shapes) if one.count]
-    found = shared(failures, ALONG)
+    found = shared_region(failures, ALONG)
     everywhere = failures and all(region.line.length(one.masks[0].shape) for one in failures)
     plain = region.line.single or region.kind != "from"
     if everywhere and plain and by_chance(region, failures) < 1e-5:
@@ -84,7 +92,7 @@ def test_what_is_told_of_a_planted_region_is_true_and_no_wider(
         assert found.is_in([mask.shape])
 
 
-def numbers(region: Region, failure: Wrong) -> list[bool]:
+def numbers(region: Region, failure: WrongElements) -> list[bool]:
     """Which numbers of its line a region has, in one failure."""
     (mask,) = failure.masks
     length = region.line.length(mask.shape)
@@ -94,11 +102,11 @@ def numbers(region: Region, failure: Wrong) -> list[bool]:
     ]
 
 
-def share(region: Region, failures: list[Wrong]) -> float:
+def share(region: Region, failures: list[WrongElements]) -> float:
     return sum(sum(there) / len(there) for there in (numbers(region, one) for one in failures))
 
 
-def by_chance(region: Region, failures: list[Wrong]) -> float:
+def by_chance(region: Region, failures: list[WrongElements]) -> float:
     """The runs as long as the region that begin where it does, of all of their length: one."""
     chance = 1.0
     for one in failures:
@@ -111,8 +119,8 @@ def by_chance(region: Region, failures: list[Wrong]) -> float:
 def test_regions_of_masks_agree_with_their_words(seeds: list[int], size: int) -> None:
     """Whatever is wrong: what is told has all of it, and about fills its place."""
     masks = [np.random.default_rng(seed).random((1, size, 3, 3)) < 0.2 for seed in seeds]
-    failures = [Wrong((mask,)) for mask in masks if mask.any()]
-    found = shared(failures, ALONG)
+    failures = [WrongElements((mask,)) for mask in masks if mask.any()]
+    found = shared_region(failures, ALONG)
     if found is not None:
         held = [inside(found.region, mask.shape) for (mask,) in (one.masks for one in failures)]
         assert all(
@@ -139,29 +147,29 @@ def test_regions_of_masks_agree_with_their_words(seeds: list[int], size: int) ->
 )
 def test_a_planted_region_is_found(region: Region) -> None:
     shapes = [(n, c, h, w) for n in (2, 5) for c in (6, 9) for h in (5, 7) for w in (6, 7, 9)]
-    found = shared([wrong_in(region, shape) for shape in shapes], ALONG)
+    found = shared_region([wrong_in(region, shape) for shape in shapes], ALONG)
     assert found is not None
     assert found.region == region
 
 
 def test_few_failures_or_scattered_elements_show_no_place() -> None:
     region = Region(of("channel"), "from", 4)
-    assert shared([wrong_in(region, (1, 40, 3, 3))], ALONG) is None
-    assert shared([wrong_in(region, (1, 5, 3, 3))] * 3, ALONG) is None
-    assert shared([wrong_in(region, (1, 5, 3, 3))] * 8, ALONG) is not None
+    assert shared_region([wrong_in(region, (1, 40, 3, 3))], ALONG) is None
+    assert shared_region([wrong_in(region, (1, 5, 3, 3))] * 3, ALONG) is None
+    assert shared_region([wrong_in(region, (1, 5, 3, 3))] * 8, ALONG) is not None
     rng = np.random.default_rng(0)
-    scattered = [Wrong((rng.random((2, 6, 5, 5)) < 0.05,)) for _ in range(30)]
-    assert shared(scattered, ALONG) is None
+    scattered = [WrongElements((rng.random((2, 6, 5, 5)) < 0.05,)) for _ in range(30)]
+    assert shared_region(scattered, ALONG) is None
 
 
 def test_what_is_wrong_everywhere_is_in_no_place() -> None:
-    assert shared([Wrong((np.ones((1, 3, 4, 5), np.bool_),))] * 20, ALONG) is None
-    assert shared([Wrong((np.ones((1, 1, 1, 1), np.bool_),))] * 20, ALONG) is None
+    assert shared_region([WrongElements((np.ones((1, 3, 4, 5), np.bool_),))] * 20, ALONG) is None
+    assert shared_region([WrongElements((np.ones((1, 1, 1, 1), np.bool_),))] * 20, ALONG) is None
 
 
 def test_channels_are_no_axis() -> None:
     assert of("the last axis but one").length((2, 3, 4)) == 0
-    assert [one.name for one in lines(("I", "J"), 0, spread=False)] == ["I", "J", "an output"]
+    assert [one.name for one in index_lines(("I", "J"), 0, spread=False)] == ["I", "J", "an output"]
 
 
 def off(values: Array) -> Array:
@@ -222,14 +230,16 @@ def test_the_place_of_a_planted_bug(plant: Callable[[Array], None], where: str |
     passed = [one for one in every if one.status is Status.PASS]
     assert len(failed) > 10 < len(passed)
     read = tiers.core().get
-    found = list(placed(find(OP), failed, passed, read=read, precision={}, level="must"))
+    found = list(
+        locate_failures(find_spec(OP), failed, passed, read=read, precision={}, level="must")
+    )
     if where is None:
         assert found == []
         return
     (one,) = found
-    assert str(one.found.region) == where
+    assert str(one.shared.region) == where
     assert one.ids == {result.id for result in failed}
-    assert one.found.elements == sum(r.witness.wrong for r in failed if r.witness)
+    assert one.shared.elements == sum(r.witness.wrong for r in failed if r.witness)
     having, looked_at = one.passing
     assert looked_at == min(len(passed), 300)
     # In one vector all channels beyond are infinite, so that to add one changes nothing.

@@ -8,11 +8,11 @@ from itertools import chain
 from conformance.errors import UsageError, closest
 from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.spec.scope import scope_of
 
 
-def variant(
+def make_rule_change(
     spec: OpSpec,
     name: str,
     replace: Mapping[str, str],
@@ -20,8 +20,8 @@ def variant(
     where: str | None = None,
     level: str = "must",
     why: str = "",
-) -> Variant:
-    """The variant of ``spec`` with other expressions in place of some definitions.
+) -> RuleChange:
+    """Compile a rule change: other expressions in place of some definitions.
 
     Attributes and integer inputs may be replaced too: they are then misread, and the replacement
     speaks of all of them as given. ``original`` is the value of what is replaced; ``where`` says
@@ -48,7 +48,7 @@ def variant(
         replaced[target] = compile_expression(
             text, {**scope, "original": want}, want=want, repeat=True
         )
-    for target in circular(spec, replaced):
+    for target in find_cycle(spec, replaced):
         raise UsageError(
             f"'{target}' is replaced by what depends on '{target}'",
             hint="'original' is the value that is replaced",
@@ -56,29 +56,32 @@ def variant(
     guard = None
     if where is not None:
         guard = compile_expression(where, scope, want=Kind("bool", domain=Domain.ELEMENT))
-    return Variant(name, replaced, guard, level, why)
+    return RuleChange(name, replaced, guard, level, why)
 
 
-def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
-    """What would depend on itself if all of these were replaced, one after the other."""
+def find_cycle(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
+    """Yield the names that would depend on themselves if all of these were replaced."""
     names = {name: expression.names for name, expression in spec.definitions.items()}
-    for target, expression in chain.from_iterable(one.items() for one in replacing):
+    for target, expression in chain.from_iterable(rules.items() for rules in replacing):
         # What is misread speaks of all attributes and operands as given.
         misread = target not in spec.definitions
-        own = expression.names - spec.quantities.keys() if misread else expression.names
-        names[target] = own | (names.get(target, frozenset()) if "original" in own else frozenset())
+        dependencies = expression.names - spec.quantities.keys() if misread else expression.names
+        names[target] = dependencies | (
+            names.get(target, frozenset()) if "original" in dependencies else frozenset()
+        )
     for target in dict.fromkeys(chain.from_iterable(replacing)):
         if target in reach(names[target], names):
             yield target
 
 
-def held(variants: Sequence[Variant]) -> Mapping[str, frozenset[str]]:
-    """For each variant, by name, the others whose rules it replaces alike, and more besides."""
+def implied_changes(changes: Sequence[RuleChange]) -> Mapping[str, frozenset[str]]:
+    """Find, for each change by name, the others whose replacements it includes."""
     return {
-        one.name: frozenset(
+        change.name: frozenset(
             other.name
-            for other in variants
-            if other.replace.items() < one.replace.items() and other.where in (None, one.where)
+            for other in changes
+            if other.replace.items() < change.replace.items()
+            and other.where in (None, change.where)
         )
-        for one in variants
+        for change in changes
     }

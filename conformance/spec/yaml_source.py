@@ -40,7 +40,7 @@ class Source:
     problems: list[Problem] = field(default_factory=list)
 
     def copy(self) -> Source:
-        """The same, to go on with."""
+        """Copy the source, to change it separately."""
         return replace(
             self,
             keys=dict(self.keys),
@@ -69,12 +69,12 @@ class Source:
         self.note(line, column, message, expected=expected, hint=hint or "", file=file)
 
     def unknown(
-        self, path: Path, message: str, name: str, known: Iterable[str], *, key: bool = False
+        self, path: Path, message: str, name: str, names: Iterable[str], *, key: bool = False
     ) -> None:
-        """Note at ``path`` that ``name`` is none of those that are ``known``."""
-        known = list(known)
-        expected = f"one of {', '.join(known)}"
-        self.problem(path, message, expected=expected, hint=closest(name, known), key=key)
+        """Note at ``path`` that ``name`` is none of the ``names`` that are allowed."""
+        names = list(names)
+        expected = f"one of {', '.join(names)}"
+        self.problem(path, message, expected=expected, hint=closest(name, names), key=key)
 
     def note(
         self,
@@ -86,19 +86,19 @@ class Source:
         hint: str = "",
         file: str = "",
     ) -> None:
-        """Note a problem at a position; with ``MAX_PROBLEMS`` of them they are raised."""
+        """Note a problem at a position; raise them all once there are ``MAX_PROBLEMS``."""
         self.problems.append(Problem(file or self.file, line, column, message, expected, hint))
         if len(self.problems) >= MAX_PROBLEMS:
             self.check()
 
     def file_of(self, path: Path) -> str:
-        """The file that ``path`` is from, or the nearest part that holds it."""
+        """Return the file that ``path`` is from, or the nearest part that holds it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.inherited.get(path, self.file)
 
     def where(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """The position of ``path``, or of the nearest part of the file that holds it."""
+        """Return the position of ``path``, or of the nearest part that holds it."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:

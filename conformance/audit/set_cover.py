@@ -13,7 +13,7 @@ Chosen = TypeVar("Chosen")
 Bits = NDArray[np.uint64]
 
 
-def cover(
+def greedy_cover(
     pool: Sequence[Chosen],
     shows: Callable[[Chosen], Iterable[Hashable]],
     cost: Callable[[Chosen], float],
@@ -21,7 +21,9 @@ def cover(
     tries: int = 0,
     start: Collection[Chosen] = (),
 ) -> list[Chosen]:
-    """Members of ``pool`` that together show all that any of it shows, in the pool's order.
+    """Choose few, cheap members of ``pool`` that cover all that any of it covers.
+
+    They are in the pool's order.
 
     The greedy set cover (most new items for its cost, first in the pool on a tie). Then each
     choice that the others make superfluous is dropped, and each of the rest gives way to the
@@ -35,22 +37,22 @@ def cover(
     items = [frozenset(shows(member)) for member in pool]
     columns = {item: column for column, item in enumerate(frozenset().union(*items))}
     flags = np.zeros((len(items), len(columns)), np.bool_)
-    across = np.fromiter((columns[item] for shown in items for item in shown), np.intp)
+    across = np.fromiter((columns[item] for covered in items for item in covered), np.intp)
     flags[np.repeat(np.arange(len(items)), list(map(len, items))), across] = True
     begun = {id(member) for member in start}
     first = [index for index, member in enumerate(pool) if id(member) in begun]
-    chosen = cover_rows(flags, [cost(member) for member in pool], tries=tries, start=first)
+    chosen = greedy_cover_rows(flags, [cost(member) for member in pool], tries=tries, start=first)
     return [pool[index] for index in chosen]
 
 
-def cover_rows(
+def greedy_cover_rows(
     flags: NDArray[np.bool_],
     costs: Sequence[float] | NDArray[np.int64],
     *,
     tries: int = 0,
     start: Collection[int] = (),
 ) -> list[int]:
-    """:func:`cover` of a table (members, items) of which member covers which item, in numbers."""
+    """Choose members of a table (members, items) by number; see :func:`greedy_cover`."""
     return sorted(_Search(flags, costs).best(tries, list(start)))
 
 
@@ -72,10 +74,10 @@ class _Search:
         chosen = self._settled(self._greedy(start))
         chance = random.Random(0)  # noqa: S311
         for _ in range(tries if len(chosen) > 1 else 0):
-            kept = chance.sample(chosen, len(chosen) - max(1, len(chosen) // 5))
-            found = self._needed(self._greedy(kept, chance))
-            if self._price(found) <= self._price(chosen):
-                chosen = found
+            remaining = chance.sample(chosen, len(chosen) - max(1, len(chosen) // 5))
+            candidate = self._needed(self._greedy(remaining, chance))
+            if self._price(candidate) <= self._price(chosen):
+                chosen = candidate
         return self._settled(chosen)
 
     def _price(self, chosen: list[int]) -> tuple[int, float]:
@@ -103,8 +105,8 @@ class _Search:
 
     def _shown(self, items: Bits) -> NDArray[np.int64]:
         """How many of some items each member shows."""
-        words = np.flatnonzero(items)
-        counts = np.bitwise_count(self._words[words] & items[words, None])
+        nonzero = np.flatnonzero(items)
+        counts = np.bitwise_count(self._words[nonzero] & items[nonzero, None])
         return np.asarray(counts.sum(axis=0, dtype=np.int64))
 
     def _settled(self, chosen: list[int]) -> list[int]:
@@ -118,33 +120,33 @@ class _Search:
         return sorted(chosen, key=lambda index: (-self._costs[index], index))
 
     def _needed(self, chosen: list[int]) -> list[int]:
-        shown = self._flags[chosen].sum(axis=0)
-        kept = []
+        cover_counts = self._flags[chosen].sum(axis=0)
+        needed = []
         for index in self._dearest_first(chosen):
-            if (shown[self._flags[index]] > 1).all():
-                shown = shown - self._flags[index]
+            if (cover_counts[self._flags[index]] > 1).all():
+                cover_counts = cover_counts - self._flags[index]
             else:
-                kept.append(index)
-        return kept
+                needed.append(index)
+        return needed
 
     def _cheaper(self, chosen: list[int]) -> list[int]:
-        shown = self._flags[chosen].sum(axis=0)
-        kept = []
+        cover_counts = self._flags[chosen].sum(axis=0)
+        chosen_now = []
         for index in self._dearest_first(chosen):
-            only = _packed((self._flags[index] & (shown == 1))[None])[0]
-            words = np.flatnonzero(only)
-            own = only[words, None]
-            able = np.flatnonzero(((self._words[words] & own) == own).all(axis=0))
+            only = _packed((self._flags[index] & (cover_counts == 1))[None])[0]
+            nonzero = np.flatnonzero(only)
+            exclusive = only[nonzero, None]
+            able = np.flatnonzero(((self._words[nonzero] & exclusive) == exclusive).all(axis=0))
             best = int(able[np.argmin(self._costs[able])])
             if self._costs[best] >= self._costs[index]:
                 best = index
-            shown = shown + self._flags[best].astype(np.int64) - self._flags[index]
-            kept.append(best)
-        return kept
+            cover_counts = cover_counts + self._flags[best].astype(np.int64) - self._flags[index]
+            chosen_now.append(best)
+        return chosen_now
 
 
 def _packed(flags: NDArray[np.bool_]) -> Bits:
     """Rows of flags as rows of words."""
-    found = np.packbits(flags, axis=1, bitorder="little")
-    whole = np.pad(found, ((0, 0), (0, -found.shape[1] % 8)))
-    return np.ascontiguousarray(whole).view("<u8")
+    packed = np.packbits(flags, axis=1, bitorder="little")
+    padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(padded).view("<u8")

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.errors import closest
 from conformance.json_schema import JsonSchema, load_schema
-from conformance.spec.source import MAX_PROBLEMS, Path, Source
+from conformance.spec.yaml_source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"
 """The schemas: ``<name>.schema.json`` beside this module."""
@@ -30,7 +30,7 @@ NAMED = (
 
 
 def check(source: Source, expected: str | JsonSchema = SPEC) -> bool:
-    """Note every place where ``source`` departs from the schema, and take it out of the data.
+    """Note every place where ``source`` departs from the schema, and drop it from the data.
 
     ``expected`` is a schema, or the name of one of those here. Returns whether what is left is
     sound, so that it can be read on for further problems.
@@ -65,47 +65,49 @@ def _without(data: Any, path: Path) -> Any:
     key, *inner = path
     if isinstance(data, list):
         return [_without(v, tuple(inner)) if i == key else v for i, v in enumerate(data)]
-    kept = dict(data)
+    remaining = dict(data)
     if not inner:
-        kept.pop(key, None)
-    elif key in kept:
-        kept[key] = _without(kept[key], tuple(inner))
-    return kept
+        remaining.pop(key, None)
+    elif key in remaining:
+        remaining[key] = _without(remaining[key], tuple(inner))
+    return remaining
 
 
 def _unknown_key(source: Source, path: Path, error: Any) -> None:
-    known = sorted(error.schema["properties"])
+    names = sorted(error.schema["properties"])
     key = str(path[-1])
-    hint = closest(key, known)
+    hint = closest(key, names)
     if hint is None and error.instance[key] is None:
         hint = "text that holds a comma must be in quotes between { and }"
     message = f"'{key}' is not known here"
-    source.problem(path, message, expected=f"one of {', '.join(known)}", hint=hint, key=True)
+    source.problem(path, message, expected=f"one of {', '.join(names)}", hint=hint, key=True)
 
 
 def _note(source: Source, path: Path, error: Any) -> None:
-    rule, value, found = error.validator, error.validator_value, error.instance
+    rule, value, value_found = error.validator, error.validator_value, error.instance
     if rule == "required":
         for key in sorted(value):
-            if key not in found:
+            if key not in value_found:
                 about = error.schema["properties"][key].get("description", "")
                 source.problem(path, f"'{key}' is missing", hint=about, key=bool(path))
     elif rule == "enum":
-        source.unknown(path, f"{_shown(found)} is not allowed here", str(found), map(str, value))
+        source.unknown(
+            path, f"{_shown(value_found)} is not allowed here", str(value_found), map(str, value)
+        )
     elif rule == "const":
         hint = error.schema.get("description") if path == ("format",) else None
-        message = f"{_shown(found)} is not allowed here"
+        message = f"{_shown(value_found)} is not allowed here"
         source.problem(path, message, expected=str(value), hint=hint)
     elif rule == "type":
         kinds = value if isinstance(value, list) else [value]
         expected = ", ".join(_TYPES[kind] for kind in kinds)
         hint = None
-        if kinds == ["boolean"] and str(found).lower() in _TRUTHS:
+        if kinds == ["boolean"] and str(value_found).lower() in _TRUTHS:
             hint = "write true or false"
-        message = f"{_shown(found)} is not allowed here"
+        message = f"{_shown(value_found)} is not allowed here"
         source.problem(path, message, expected=expected, hint=hint)
     elif rule == "pattern":
-        message = f"'{found}' cannot be a name here"
+        message = f"'{value_found}' cannot be a name here"
         key = "propertyNames" in error.absolute_schema_path
         source.problem(path, message, expected=_described(error.schema), key=key)
     else:

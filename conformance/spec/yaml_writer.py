@@ -1,4 +1,4 @@
-"""Writes YAML that :mod:`conformance.spec.reader` reads back unchanged."""
+"""Writes YAML that :mod:`conformance.spec.yaml_reader` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from conformance.spec.reader import parse
+from conformance.spec.yaml_reader import parse_yaml
 
 WIDTH = 100
 INDENTED = 30
@@ -16,7 +16,7 @@ INDENTED = 30
 
 
 def write(data: Mapping[str, Any], about: str) -> str:
-    """YAML text that holds ``data``, under a comment that says what it is ``about``.
+    """Write ``data`` as YAML text, under a comment that says what it is ``about``.
 
     The same data in the same order give the same text. Raises
     :class:`~conformance.errors.SpecError` where they are more than one file may hold.
@@ -32,7 +32,7 @@ def write(data: Mapping[str, Any], about: str) -> str:
         width=WIDTH,
     )
     text = f"{comment}\n{body}"
-    if parse(text, "<written>").data != data:
+    if parse_yaml(text, "<written>").data != data:
         raise ValueError("this cannot be written as YAML that is read as the same")
     return text
 
@@ -45,13 +45,13 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
-    def represent_mapping(self, *given: Any, **named: Any) -> yaml.MappingNode:
-        node = super().represent_mapping(*given, **named)
+    def represent_mapping(self, *args: Any, **kwargs: Any) -> yaml.MappingNode:
+        node = super().represent_mapping(*args, **kwargs)
         node.flow_style = _short([part for pair in node.value for part in pair])
         return node
 
-    def represent_sequence(self, *given: Any, **named: Any) -> yaml.SequenceNode:
-        node = super().represent_sequence(*given, **named)
+    def represent_sequence(self, *args: Any, **kwargs: Any) -> yaml.SequenceNode:
+        node = super().represent_sequence(*args, **kwargs)
         node.flow_style = _short(node.value)
         return node
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.audit.cover import cover
+from conformance.audit.set_cover import greedy_cover
 
 Member = tuple[frozenset[int], int]
 
@@ -18,7 +18,7 @@ POOLS = st.lists(
 
 
 def chosen(pool: list[Member]) -> list[Member]:
-    return cover(pool, lambda member: member[0], lambda member: member[1])
+    return greedy_cover(pool, lambda member: member[0], lambda member: member[1])
 
 
 def shown(members: list[Member]) -> set[int]:
@@ -46,7 +46,7 @@ def test_the_order_within_a_set_does_not_matter(pool: list[Member], order: rando
         order.shuffle(items)
         return items
 
-    assert cover(pool, shuffled, lambda member: member[1]) == chosen(pool)
+    assert greedy_cover(pool, shuffled, lambda member: member[1]) == chosen(pool)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,9 @@ def test_no_member_alone_could_be_replaced_by_a_cheaper_one(pool: list[Member]) 
 
 @given(POOLS, st.integers(1, 1000))
 def test_costs_matter_by_their_proportion_alone(pool: list[Member], factor: int) -> None:
-    assert cover(pool, lambda member: member[0], lambda member: factor * member[1]) == chosen(pool)
+    assert greedy_cover(
+        pool, lambda member: member[0], lambda member: factor * member[1]
+    ) == chosen(pool)
 
 
 @given(POOLS, st.integers(1, 20))
@@ -91,7 +93,7 @@ def test_a_search_shows_the_same_with_no_more_members(pool: list[Member], tries:
 
 
 def searched(pool: list[Member], tries: int) -> list[Member]:
-    return cover(pool, lambda member: member[0], lambda member: member[1], tries=tries)
+    return greedy_cover(pool, lambda member: member[0], lambda member: member[1], tries=tries)
 
 
 def price(members: list[Member]) -> tuple[int, int]:
@@ -100,7 +102,7 @@ def price(members: list[Member]) -> tuple[int, int]:
 
 def test_what_is_started_with_is_taken_first() -> None:
     pool = [frozenset("ab"), frozenset("cd"), frozenset("bc"), frozenset("ad")]
-    first = cover(pool, lambda one: one, lambda _: 1.0)
-    other = cover(pool, lambda one: one, lambda _: 1.0, start=[pool[2]])
+    first = greedy_cover(pool, lambda one: one, lambda _: 1.0)
+    other = greedy_cover(pool, lambda one: one, lambda _: 1.0, start=[pool[2]])
     assert first == [pool[0], pool[1]]
     assert other == [pool[2], pool[3]]

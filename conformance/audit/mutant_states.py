@@ -1,0 +1,142 @@
+"""State of each mutant in a partition of an operator: killed, inert, stated, excused,
+undetermined."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+
+from conformance.audit.inert import find_inert
+from conformance.audit.kills import Kill
+from conformance.audit.partitions import cases_within, excluded_predicates, partitions_of_rank
+from conformance.model import Case
+from conformance.spec.catalogue import Mutant
+from conformance.spec.model import OpSpec
+from conformance.suite.parts import Part, Parts, Survivors
+
+
+@dataclass(frozen=True)
+class MutantStates:
+    """The states of an operator's mutants in one partition, by id.
+
+    ``killed`` are those that its vectors kill at level should; ``survivors`` are the others, and
+    those that none kills at must. ``refuted`` are killed although the catalogue or a proof says
+    that they cannot be. ``missing`` is still to be achieved: a level, and the mutant to kill at it.
+    """
+
+    partition: Part
+    killed: frozenset[str] = field(repr=False)
+    survivors: Survivors = field(repr=False)
+    refuted: frozenset[str] = frozenset()
+    missing: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
+
+    @property
+    def counted(self) -> int:
+        """Number of mutants that could be killed in the partition, as far as is known."""
+        return len(self.killed | self.survivors.undetermined)
+
+    def with_inert(self, inert: Collection[str]) -> MutantStates:
+        """Mark mutants as proven to change nothing in the partition."""
+        survivors = replace(
+            self.survivors,
+            inert=self.survivors.inert.union(inert),
+            undetermined=self.survivors.undetermined.difference(inert),
+        )
+        return replace(
+            self,
+            survivors=survivors,
+            missing=frozenset(goal for goal in self.missing if goal[1] not in inert),
+        )
+
+    @property
+    def complete(self) -> bool:
+        """True if every killable mutant is killed, and no statement is wrong."""
+        return not (self.survivors.undetermined or self.refuted)
+
+
+def classify_mutants(
+    partition: Part,
+    mutants: Sequence[Mutant],
+    kills: Iterable[Sequence[Kill]],
+    proven: Collection[str] = (),
+) -> MutantStates:
+    """Classify each mutant by the kills of a partition and by proofs.
+
+    ``proven`` change nothing there. Those that are equivalent by the catalogue are left out.
+    """
+    killed, at_must = set(), set()
+    for vector_kills in kills:
+        for kill in vector_kills:
+            killed.add(kill.mutant)
+            if kill.at_must:
+                at_must.add(kill.mutant)
+    mutants = [mutant for mutant in mutants if not mutant.equivalent]
+    reasons = {mutant.id: stated_reason(mutant, partition, "should") for mutant in mutants}
+    surviving = {mutant.id: mutant for mutant in mutants if mutant.id not in killed}
+    stated = {name: reasons[name] for name in surviving if reasons[name]}
+    inert = surviving.keys() & set(proven) - stated.keys()
+    undetermined = surviving.keys() - inert - stated.keys()
+    excused = {
+        mutant.id
+        for mutant in mutants
+        if mutant.excused_by or stated_reason(mutant, partition, "must")
+    }
+    only_at_should = killed - at_must
+    missing = {("should", name) for name in undetermined}
+    missing |= {("must", name) for name in (undetermined | only_at_should) - excused}
+    refuted = {name for name in killed if reasons.get(name) or name in proven}
+    return MutantStates(
+        partition=partition,
+        killed=frozenset(killed & reasons.keys()),
+        survivors=Survivors(
+            inert=frozenset(inert),
+            stated=stated,
+            excused=frozenset(only_at_should & excused),
+            undetermined=frozenset(undetermined | only_at_should - excused),
+        ),
+        refuted=frozenset(refuted | (at_must & excused)),
+        missing=frozenset(missing),
+    )
+
+
+def stated_reason(mutant: Mutant, partition: Part, level: str) -> str:
+    """Return why the catalogue says that nothing kills a mutant in a partition.
+
+    Returns: an empty text if it does not say so.
+    """
+    reasons = (
+        statement.why
+        for statement in mutant.stated_equivalences
+        if statement.level == level
+        and statement.holds(partition.dtype, partition.rank, partition.profile)
+    )
+    return next(reasons, "")
+
+
+def mutant_states(
+    spec: OpSpec,
+    mutants: Sequence[Mutant],
+    cases: Mapping[str, Case],
+    kills: Mapping[str, Sequence[Kill]],
+    proven: Mapping[Part, Collection[str]],
+) -> list[MutantStates]:
+    """Classify each mutant in every partition of an operator, by the kills of its vectors.
+
+    ``cases`` and ``kills`` are by id; ``proven`` are, by partition, the mutants that change nothing
+    there.
+    """
+    states = []
+    for rank in spec.ranks:
+        for partition in partitions_of_rank(spec, rank):
+            inside = cases_within(spec, partition, list(cases.values()))
+            partition_kills = [kills.get(vector_id, ()) for vector_id in compress(cases, inside)]
+            never = find_inert(spec, partition, mutants) | set(proven.get(partition, ()))
+            states.append(classify_mutants(partition, mutants, partition_kills, never))
+    return states
+
+
+def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> Parts:
+    """Build the table of survivors by partition, as a suite records it."""
+    without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
+    return Parts({state.partition: state.survivors for state in states}, without)

@@ -1,0 +1,28 @@
+"""Code paths of a backend: a bug may be in one of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.grade.selector import rank_of
+from conformance.model import Case
+from conformance.spec.model import OpSpec
+
+
+@dataclass(frozen=True)
+class CodePath:
+    """A code path of a backend: element type, rank, whole plane or not."""
+
+    dtype: str
+    rank: int
+    plane: bool = False
+
+    @property
+    def of_data(self) -> tuple[str, int]:
+        """Element type and rank, which the data alone decide."""
+        return self.dtype, self.rank
+
+
+def code_path_of(spec: OpSpec, case: Case) -> CodePath:
+    """Return the code path that may compute a case."""
+    return CodePath(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))

@@ -1,0 +1,44 @@
+"""Some of the outputs of the reference, as if the operator had no others.
+
+A kernel may compute values and indices apart, and have a bug in one of them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from conformance.dtypes import Array
+from conformance.reference.subject import Altered, Subject
+
+T = TypeVar("T")
+
+
+def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:
+    """Select the entries of the outputs with these numbers."""
+    return tuple(several[number] for number in numbers)
+
+
+class OutputSubset:
+    """A :class:`conformance.reference.subject.Subject` restricted to some outputs."""
+
+    def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
+        self._subject, self._numbers = subject, numbers
+        self.outputs = list(select_outputs(numbers, subject.outputs))
+
+    def under(self, implementation: Altered) -> list[Array]:
+        """Compute the outputs of an implementation; ``self.outputs`` if it changes nothing."""
+        outputs = self._subject.under(implementation)
+        if outputs is self._subject.outputs:
+            return self.outputs
+        return list(select_outputs(self._numbers, outputs))
+
+    def ends(self, implementation: Altered, precision: str) -> list[tuple[Array, Array]]:
+        """Compute the accepted intervals, as :meth:`Subject.ends`."""
+        return list(select_outputs(self._numbers, self._subject.ends(implementation, precision)))
+
+    def unspecified(self, implementation: Altered, precision: str | None = None) -> list[Array]:
+        """Mark unspecified elements, as :meth:`Subject.unspecified`."""
+        return list(
+            select_outputs(self._numbers, self._subject.unspecified(implementation, precision))
+        )
