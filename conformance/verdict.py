@@ -1,4 +1,4 @@
-"""The verdict of a run: a pure function of its results.
+"""The verdict of a run and its thresholds: a pure function of its results.
 
 A run writes it into the footer of its log; a reader computes it again from the results, and
 trusts no log in which the two differ. The verdict speaks of the backend alone. The exit code also

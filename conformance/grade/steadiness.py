@@ -1,4 +1,4 @@
-"""Repeated calls on the same inputs: whether the results are equal bit for bit."""
+"""Compares the outcomes of ``--repeat``: whether they are equal bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a self-contained HTML page."""
+"""A run as a self-contained HTML page, from ``templates/``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs and grades one vector on a backend."""
+"""Grades what a backend makes of one vector, and says on which vectors it is not called."""
 
 from __future__ import annotations
 

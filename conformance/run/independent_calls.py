@@ -1,4 +1,4 @@
-"""Calls each vector several times, and wants each outcome right by itself.
+"""For kernels, in place of ``--repeat``: each of several calls has to be right by itself.
 
 ``--repeat`` of a check demands that all outcomes are the same, bit for bit. An honest kernel may
 sum in the order in which its threads come, so here each outcome need only be right.

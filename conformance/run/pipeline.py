@@ -1,4 +1,4 @@
-"""The pipeline: sends vectors to a backend in order, a bounded number ahead of grading.
+"""Decides which calls a vector takes (first, repeats, valid counterpart), and queues them.
 
 There is one queue, ``Executor.requests``, in the order in which the backend is called. For each
 vector come its first call and its repeats; right after a negative test comes its valid counterpart,

@@ -1,4 +1,8 @@
-"""The functions that expressions may call."""
+"""The functions that expressions may call: arguments and kinds.
+
+Their values are in ``closures.py`` (one case), ``batch_values.py`` (many cases) and, for proofs, in
+``feasible/translate.py``.
+"""
 
 from __future__ import annotations
 
