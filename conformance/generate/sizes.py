@@ -40,6 +40,9 @@ elements."""
 WHOLE = {(1, 287, 49), (1, 287, 7, 7), (1, 287, 3, 4, 4)}
 """Sizes whose planes give as few results as possible, each from many elements."""
 
+LONG = 1024
+"""Results of a row that are to be exceeded where the data have longer rows."""
+
 FEW = 3
 """How many of them the types other than f32 get, for each rank."""
 
@@ -101,12 +104,15 @@ def _oddity(case: Case) -> tuple[int, int]:
 def _of_shape(
     spec: OpSpec, plainest: Sequence[Case], shape: tuple[int, ...], number: int
 ) -> Iterator[Case]:
-    """The case of one shape: with the first attributes, from one turn on, that leave much of it, or
-    very little where it is one of WHOLE, and whose values no trivial implementation gives."""
+    """The case of one shape: with the first attributes, from one turn on, that leave much of it (of
+    rows longer than LONG as many results), or very little where it is one of WHOLE, and whose
+    values no trivial implementation gives."""
+    row = shape[-1]
+    much = prod(shape) // 5 if row <= LONG else prod(shape) // row * (LONG + 1)
     turned = [*plainest[number % PLAIN :], *plainest[: number % PLAIN]]
     resized = filter(None, (_resized(spec, case, shape) for case in turned))
     sized = [(size, case) for case in resized if 0 < (size := _results(spec, case)) <= MOST]
-    sized.sort(key=lambda at: at[0] if shape in WHOLE else -min(at[0], prod(shape) // 5))
+    sized.sort(key=lambda at: at[0] if shape in WHOLE else -min(at[0], much))
     fit = (case for _, case in sized if not trivially_passed(spec, build(spec, case)))
     yield from islice(fit, 1)
 
