@@ -48,7 +48,7 @@ def test_the_runner_of_kernels_knows_the_endings():
         ast.literal_eval(statement.value.elts[0])
         for statement in ast.walk(tree)
         if isinstance(statement, ast.Assign)
-        and ast.unparse(statement.targets[0]) == "(told['ending'], told['message'])"
+        and ast.unparse(statement.targets[0]) == "(response['ending'], response['message'])"
     ]
     assert set(assigned) == {"unsupported", "aborted", "raised"}
     assert set(assigned) <= set(Ending)

@@ -21,11 +21,11 @@ pytest_plugins = ["pytester"]
 RIGHT = """
 from conformance import reference
 from conformance.reference import evaluate
-from conformance.spec.loader import find
-from conformance.spec.rule_change import variant
+from conformance.spec.loader import find_spec
+from conformance.spec.rule_change import make_rule_change
 
 def run(op, inputs, attributes):
-    return evaluate(find(op), inputs, attributes, exact=False)
+    return evaluate(find_spec(op), inputs, attributes, exact=False)
 """
 
 WRONG = (
@@ -40,8 +40,8 @@ def wrong(op, inputs, attributes):
 def one_more(op, inputs, attributes):
     outputs = run(op, inputs, attributes)
     if op == "AvgPool-1":
-        spec = find(op)
-        rule = (variant(spec, "made", {"divisor": "original + 1"}),)
+        spec = find_spec(op)
+        rule = (make_rule_change(spec, "made", {"divisor": "original + 1"}),)
         outputs = evaluate(spec, inputs, attributes, exact=False, variants=rule)
     return outputs
 

@@ -27,7 +27,6 @@ from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interru
 
 if TYPE_CHECKING:
     from conformance.report.matrix import Column
-    from conformance.verdict import Verdict
 
 EXAMPLES = """
 \b
@@ -98,6 +97,8 @@ def matrix(
     **asked: Any,
 ) -> None:
     """Test several backends, or several versions of one, side by side."""
+    from conformance.verdict import Verdict
+
     chosen = entrants(backends)
     crew = Crew(1 if cluster is None else asked["jobs"] or 1, cluster, insecure)
     _clear(out)

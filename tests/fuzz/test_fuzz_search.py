@@ -111,7 +111,7 @@ class TestPlanted:
         assert mutant in found.cause.mutants
         larger = [one for one in found.controls.values() if one.id == passes.id]
         killed = MutantRunner(find_spec(op), mutants_of(find_spec(op))).all_kills(larger)
-        assert found.cause.mutants <= {kill.fault for kills in killed for kill in kills}
+        assert found.cause.mutants <= {kill.mutant for kills in killed for kill in kills}
 
     def test_a_negative_test_that_is_accepted(self) -> None:
         def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:

@@ -77,6 +77,6 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
             precision={},
             level="must",
         )
-        named = {fault.id for one in found for fault in one.faults}
+        named = {fault.id for one in found for fault in one.mutants}
         alike = {fault.id for one in found for other in one.alternatives for fault in other}
         assert mistake in named | alike

@@ -22,7 +22,7 @@ import os
 from conformance.backends.reference import Reference
 from conformance.errors import Unsupported
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 class Mine(Reference):
     name = "mine"
@@ -34,8 +34,8 @@ class Mine(Reference):
             raise Unsupported("no f64")
         outputs = super().run(op, inputs, attributes)
         if op == "AvgPool-1" and inputs[0].dtype == "f4":
-            reading = [one for one in find(op).interpretations if one.name == "clip-divisor"]
-            return evaluate(find(op), inputs, attributes, exact=False, variants=tuple(reading))
+            reading = [one for one in find_spec(op).interpretations if one.name == "clip-divisor"]
+            return evaluate(find_spec(op), inputs, attributes, exact=False, variants=tuple(reading))
         return [outputs[0] + 1, *outputs[1:]] if outputs[0].dtype == "f2" else outputs
 """
 

@@ -19,10 +19,10 @@ import numpy as np
 from conformance import Unsupported
 from conformance.backends import Capabilities
 from conformance.reference import evaluate
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 
 def right(op, inputs, attributes):
-    return evaluate(find(op), inputs, attributes, exact=False)
+    return evaluate(find_spec(op), inputs, attributes, exact=False)
 
 def wrong(op, inputs, attributes):
     outputs = right(op, inputs, attributes)
@@ -32,8 +32,8 @@ def wrong(op, inputs, attributes):
     return outputs
 
 def clipping(op, inputs, attributes):
-    (variant,) = (v for v in find(op).interpretations if v.name == "clip-divisor")
-    return evaluate(find(op), inputs, attributes, exact=False, variants=(variant,))
+    (variant,) = (v for v in find_spec(op).interpretations if v.name == "clip-divisor")
+    return evaluate(find_spec(op), inputs, attributes, exact=False, variants=(variant,))
 
 def accepting(op, inputs, attributes):
     return [inputs[0]]

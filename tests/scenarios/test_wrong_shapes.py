@@ -23,19 +23,19 @@ BACKEND = """
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import faults
-from conformance.spec.case_environment import case_of
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.loader import find_spec
 
 
 class Faulty:
     name, version = "faulty", "1"
 
     def run(self, op, inputs, attributes):
-        spec = find(op)
+        spec = find_spec(op)
         evaluate(spec, inputs, attributes)
-        (fault,) = (one for one in faults(spec) if one.id == "MUTANT")
-        subject = Subject(spec, case_of(spec, inputs, attributes), inputs)
+        (fault,) = (one for one in mutants_of(spec) if one.id == "MUTANT")
+        subject = Subject(spec, case_from_inputs(spec, inputs, attributes), inputs)
         return list(subject.under(Altered(spec, fault.change)))
 """
 
