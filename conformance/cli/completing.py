@@ -89,7 +89,7 @@ def _partitions(run: Run) -> PartitionFilter:
     from conformance.run.partition_filter import PartitionFilter
 
     options = run.log.header["options"]
-    return PartitionFilter.of(options["dtypes"] or (), options["ranks"] or ())
+    return PartitionFilter.of(options.get("dtypes") or (), options.get("ranks") or ())
 
 
 def _whole(folder: Path) -> bool:

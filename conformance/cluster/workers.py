@@ -58,8 +58,7 @@ class Cluster:
 
         Raises:
             UsageError: the second worker of a task is lost too, no worker is left, or one that
-                joined
-                has other versions.
+                joined has other versions.
         """
         name, expected, begun = f"piece-{uuid.uuid4().hex}", fingerprint(), 0
         futures: set[Future[Any]] = set()

@@ -27,7 +27,7 @@ def distinguishing_vector(
 ) -> str | None:
     """Find the smallest vector, by id, on which two candidates give different outputs.
 
-    It is on one of the code paths ``code_paths``: elsewhere the backend has none of the candidates.
+    It is on one of the code paths ``places``: elsewhere the backend has none of the candidates.
     Returns: None if there is no such vector, or after :data:`MAX_EVALUATED` evaluations.
     """
 

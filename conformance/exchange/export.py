@@ -31,8 +31,7 @@ class _Recorder(Executor):
     """An executor that records all vectors that a run would send to a backend.
 
     It computes nothing and refuses everything, so a run sends negative tests together with the
-    valid
-    case that they were made from.
+    valid case that they were made from.
     """
 
     def __init__(self, declared: Capabilities | None) -> None:

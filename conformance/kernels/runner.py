@@ -208,8 +208,7 @@ class Storage:
     """Memory for the inputs, reused in the next call where sizes are equal.
 
     Before and after each input lie bytes that no kernel may write. Inputs of earlier calls are kept
-    a
-    while, and checked again.
+    a while, and checked again.
     """
 
     def __init__(self) -> None:
@@ -261,8 +260,7 @@ class MemoryFill:
     """Fills memory that a call will get, with another byte each time.
 
     So elements that a kernel does not write are wrong, and a kernel that writes all of them only
-    where
-    it finds filled memory, or zeros, is wrong in the other calls.
+    where it finds filled memory, or zeros, is wrong in the other calls.
     """
 
     def __init__(self) -> None:

@@ -141,8 +141,7 @@ def lanes(x: Array, count: int, combine: Sum, *, after: bool) -> Array:
     """Add number i to partial sum ``i % count``.
 
     The last few, where they do not fill all partial sums, go there too, or ``after`` all else to
-    the
-    total, one by one.
+    the total, one by one.
     """
     n = x.shape[1]
     full = n // count * count

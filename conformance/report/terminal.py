@@ -99,6 +99,9 @@ def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
     header = shown.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
     asked = f"level {options['level']}, precision {precision(options['precision'])}"
+    for key, noun in (("dtypes", "types"), ("ranks", "ranks")):
+        if options.get(key):
+            asked += f", {noun} {', '.join(map(str, options[key]))} only"
     if options.get("shard") is not None:
         asked += f", shard {options['shard']}"
     if options.get("shuffle") is not None:

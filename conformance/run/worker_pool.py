@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import selectors
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, islice
@@ -104,6 +105,7 @@ class ProcessExecutor(Executor):
         self._room = jobs
         self._failed_starts = 0
         self._numbers = self._silent = 0
+        self._pending: deque[Request] = deque()
         self._survived: tuple[Vector, ...] = ()
         self._clock = self._weighed = monotonic()
         self._selector = selectors.DefaultSelector()
@@ -137,6 +139,7 @@ class ProcessExecutor(Executor):
         if self._given_up:
             request.response = Outcome(Ending.ABANDONED, message=self._given_up)
         else:
+            self._pending.append(request)
             self._round(wait=0)
 
     def wait_for(self, request: Request) -> Outcome:
@@ -295,6 +298,7 @@ class ProcessExecutor(Executor):
             message = worker.process.describe_end(why, worker.describe_current())
             request = worker.requests.popleft()
             request.response = Outcome(lost.ending, message=message, seconds=worker.spent)
+            self._pending.extendleft(reversed(worker.requests))
             worker.give_back()
             self._spare(request)
 
@@ -333,7 +337,9 @@ class ProcessExecutor(Executor):
 
     def _waiting(self) -> Request | None:
         """The oldest request that no worker has."""
-        return next((request for request in self.requests if request.is_waiting), None)
+        while self._pending and not self._pending[0].is_waiting:
+            self._pending.popleft()
+        return self._pending[0] if self._pending else None
 
     def _await_room(self, process: WorkerProcess) -> None:
         """Watch the pipe of questions just as long as something waits to be written."""
