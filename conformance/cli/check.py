@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ or too few vectors graded because of what is declared; 130 interrupted
 SECTIONS = {
     "What is tested": (
         *("backend", "option", "env"),
-        *("suite", "ops", "only", "dtypes", "ranks", "complete"),
+        *("suite", "suite_digest", "ops", "only", "dtypes", "ranks", "complete"),
     ),
     "How it is graded": ("level", "precision"),
     "How the backend runs": ("executor", "jobs", "timeout", "memory", "repeat", "shuffle"),
@@ -112,6 +113,12 @@ def _single(
 @backend_options("The backend to test; see below.", required=True)
 @env_option
 @selection_options
+@click.option(
+    "--suite-digest",
+    metavar="SHA256",
+    help="Fail if the suite has another digest, which every run prints; its first 8 digits are "
+    "enough. See docs/ci.md on upgrades.",
+)
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
 @click.option(
     "--executor",
@@ -181,6 +188,7 @@ def check(
     env: str | None,
     ops: tuple[str, ...],
     suite: str | None,
+    suite_digest: str | None,
     only: tuple[str, ...],
     dtypes: tuple[str, ...],
     ranks: tuple[int, ...],
@@ -216,6 +224,8 @@ def check(
             "--cluster cannot be combined with --shard or --executor inline",
             hint="leave them out: a cluster makes shards, and runs the backend in processes",
         )
+    if suite_digest is not None:
+        _confirm_digest(suite, suite_digest)
     if complete:
         partitions = PartitionFilter.of(dtypes, ranks)
         suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
@@ -261,6 +271,28 @@ def check(
         if report is not None and run.footer["interrupted"]:
             click.echo("to resume: run the same command with --resume", err=True)
     ctx.exit(exit_code(run))
+
+
+def _confirm_digest(suite: str | None, digest: str) -> None:
+    """Check that a suite is the one that a gate was made for.
+
+    Raises:
+        UsageError: it has another digest, or ``digest`` is not at least 8 hexadecimal digits.
+    """
+    from conformance.suite.store import open_suite
+
+    if re.fullmatch("[0-9a-f]{8,64}", digest) is None:
+        raise UsageError(
+            f"--suite-digest {digest[:80]!r} is not 8 to 64 hexadecimal digits",
+            hint="give the sha256 that a run prints behind its claim",
+        )
+    opened = open_suite(suite)
+    if not opened.digest.startswith(digest):
+        raise UsageError(
+            f"the suite has the digest {opened.digest[: len(digest)]}, not {digest}",
+            hint="install the version of the package that the gate was made for; or run without "
+            "--suite-digest, look at what is new, and give the digest of today",
+        )
 
 
 def _completed(

@@ -133,6 +133,27 @@ class TestExitCodes:
         assert "Please report it" in shown.stderr
 
 
+class TestSuiteDigest:
+    """A gate may pin the suite that it was made for."""
+
+    WORDS = ("--backend", "reference", "--suite-digest")
+
+    def test_the_first_digits_are_enough(self, check, small_suite):
+        assert check(*self.WORDS, small_suite.digest[:8]).exit_code == 0
+
+    def test_another_suite_fails_before_anything_is_tested(self, check, small_suite):
+        shown = check(*self.WORDS, "0123abcd")
+        assert shown.exit_code == 2
+        assert f"the suite has the digest {small_suite.digest[:8]}, not 0123abcd" in shown.stderr
+        assert shown.stdout == ""
+
+    @pytest.mark.parametrize("digest", ["", "0123abc", "0123ABCD", "g" * 8, "0" * 65])
+    def test_what_is_no_digest(self, check, digest):
+        shown = check(*self.WORDS, digest)
+        assert shown.exit_code == 2
+        assert "is not 8 to 64 hexadecimal digits" in shown.stderr
+
+
 class TestReport:
     def test_without_it_no_file_is_written(self, command, small_suite, tmp_path):
         shown = command("check", "--backend", "reference", "--suite", small_suite.path)
