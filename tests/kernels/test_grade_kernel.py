@@ -55,6 +55,18 @@ def test_the_command_states_isolation_seed_precision_and_no_claim(tmp_path):
     assert not re.search(r"^conformant", done.output, re.IGNORECASE | re.MULTILINE)
 
 
+@pytest.mark.exhaustive
+def test_few_graded_vectors_prove_too_little(tmp_path):
+    excluding = [{"when": "any(size > 1)", "reason": "one element a plane"}]
+    declared = {"dtypes": ["f32"], "ranks": [4], "excluding": excluding}
+    file = tmp_path / "few.py"
+    file.write_text(f"CAPABILITIES = {declared}\n{RIGHT}")
+    done = invoked(file, "--op", OP, "--isolation", 0, "--seed", 5)
+    assert done.exit_code == 4, done.output
+    assert "INCONCLUSIVE. 9 of 555 vectors passed" in done.output
+    assert "Fewer than 50 value vectors prove little." in " ".join(done.output.split())
+
+
 def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, exhaustive):
     spec = loader.find_spec(OP)
     made = [
