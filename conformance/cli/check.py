@@ -225,7 +225,7 @@ def check(
             hint="leave them out: a cluster makes shards, and runs the backend in processes",
         )
     if suite_digest is not None:
-        _confirm_digest(suite, suite_digest)
+        confirm_digest(suite, suite_digest)
     if complete:
         partitions = PartitionFilter.of(dtypes, ranks)
         suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
@@ -273,7 +273,7 @@ def check(
     ctx.exit(exit_code(run))
 
 
-def _confirm_digest(suite: str | None, digest: str) -> None:
+def confirm_digest(suite: str | None, digest: str) -> None:
     """Check that a suite is the one that a gate was made for.
 
     Raises:

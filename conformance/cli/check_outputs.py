@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from conformance.cli.check import SECTIONS, check
+from conformance.cli.check import SECTIONS, check, confirm_digest
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
 from conformance.cli.places import SourcePath
@@ -41,7 +41,9 @@ def _check_outputs(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
-    suite, ops = asked.pop("suite"), asked.pop("ops")
+    suite, ops, digest = (asked.pop(name) for name in ("suite", "ops", "suite_digest"))
+    if digest is not None:
+        confirm_digest(suite, digest)
     run = checked(
         suite,
         DeviceExecutor(folder),
