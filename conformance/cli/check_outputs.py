@@ -33,7 +33,7 @@ LEFT_OUT = (
 
 
 def _check_outputs(
-    folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any
+    folder: Path, report: Path | None, formats: tuple[str, ...], **settings: Any
 ) -> None:
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import DeviceExecutor
@@ -41,7 +41,7 @@ def _check_outputs(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
-    suite, ops, digest = (asked.pop(name) for name in ("suite", "ops", "suite_digest"))
+    suite, ops, digest = (settings.pop(name) for name in ("suite", "ops", "suite_digest"))
     if digest is not None:
         confirm_digest(suite, digest)
     run = checked(
@@ -51,7 +51,7 @@ def _check_outputs(
         wanted=wanted,
         resume=False,
         ops=ops or None,
-        **asked,
+        **settings,
     )
     conclude(run, wanted, report)
     click.get_current_context().exit(exit_code(run))
@@ -65,6 +65,6 @@ check_outputs = SectionedCommand(
     epilog=EXAMPLES,
     params=[
         click.Argument(["folder"], metavar="DIR", type=SourcePath(file_okay=False)),
-        *(one for one in check.params if one.name not in LEFT_OUT),
+        *(param for param in check.params if param.name not in LEFT_OUT),
     ],
 )

@@ -230,16 +230,16 @@ def _write(
     )
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)
-    by_id = {one.vector.id: one for one in session.result.discoveries}
+    by_id = {discovery.vector.id: discovery for discovery in session.result.discoveries}
     # What has no name and no minimal case is what others were before they were minimal.
     causes = [one for one in run.log.causes if one.named or _minimal(one, by_id)]
     for number, cause in enumerate(causes[:MOST_TOLD], start=1):
         _tell_cause(number, cause, suite, by_id)
     failed = {result.id for result in run.results if result.status in FAILED}
-    for one in session.result.discoveries:
-        if one.vector.id not in failed:
-            click.echo(f"Failed once, passed when rerun: {one.vector.description}")
-            click.echo(f"   {one_line(one.result.message)[:200]}")
+    for discovery in session.result.discoveries:
+        if discovery.vector.id not in failed:
+            click.echo(f"Failed once, passed when rerun: {discovery.vector.description}")
+            click.echo(f"   {one_line(discovery.result.message)[:200]}")
     if len(causes) > MOST_TOLD:
         click.echo(f"... and {len(causes) - MOST_TOLD} more, in {out / 'index.html'}")
     # Who has interrupted the search does not wait for every script.

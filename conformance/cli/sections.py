@@ -22,8 +22,8 @@ class SectionedCommand(click.Command):
         self.sections = sections
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        records = ((one.name or "", one.get_help_record(ctx)) for one in options)
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = ((option.name or "", option.get_help_record(ctx)) for option in options)
         rows = {name: record for name, record in records if record is not None}
         write_sections(formatter, self.sections, rows)
 

@@ -35,7 +35,7 @@ class PartitionFilter:
             raise UsageError(f"there is no element type {dtype[:40]!r}", hint=hint)
         for rank in sorted(ranks - {*range(1, MAX_RANK + 1)}):
             raise UsageError(f"there is no rank {rank}", hint=f"known: 1 to {MAX_RANK}")
-        return cls(tuple(one for one in DTYPES if one in dtypes), tuple(sorted(ranks)))
+        return cls(tuple(dtype for dtype in DTYPES if dtype in dtypes), tuple(sorted(ranks)))
 
     def __bool__(self) -> bool:
         return bool(self.dtypes or self.ranks)
@@ -88,8 +88,10 @@ class PartitionFilter:
 ALL_PARTITIONS = PartitionFilter()
 
 
-def _both(declared: tuple[Any, ...] | None, wanted: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The values that are declared and wanted; None for all."""
-    if not wanted:
+def _both(declared: tuple[Any, ...] | None, requested: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The values that are both declared and requested; None for all."""
+    if not requested:
         return declared
-    return wanted if declared is None else tuple(one for one in declared if one in wanted)
+    return (
+        requested if declared is None else tuple(value for value in declared if value in requested)
+    )

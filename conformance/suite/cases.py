@@ -109,7 +109,7 @@ class Cases:
     @cached_property
     def excused(self) -> Mapping[str, tuple[str, ...]]:
         """By id, those of the kills that an allowed interpretation excuses at level must."""
-        return {one.case.id: one.excused for one in self.recorded}
+        return {entry.case.id: entry.excused for entry in self.recorded}
 
     @property
     def count(self) -> Count:

@@ -128,22 +128,22 @@ def entry_of(
     )
 
 
-def of_record(op: str, one: Recorded) -> Entry:
+def of_record(op: str, recorded: Recorded) -> Entry:
     """The entry of a recorded case."""
     return Entry(
-        id=one.case.id,
+        id=recorded.case.id,
         op=op,
-        level=one.level,
-        dtype=next(iter(one.case.types.values())),
-        reject=one.case.reject,
-        suites=one.suites,
-        edges=one.edges,
-        kills=one.kills,
+        level=recorded.level,
+        dtype=next(iter(recorded.case.types.values())),
+        reject=recorded.case.reject,
+        suites=recorded.suites,
+        edges=recorded.edges,
+        kills=recorded.kills,
         bytes=0,
         sha256="",
-        content=one.digest,
-        excused=one.excused,
-        recorded=one,
+        content=recorded.digest,
+        excused=recorded.excused,
+        recorded=recorded,
     )
 
 

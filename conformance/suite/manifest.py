@@ -203,7 +203,7 @@ class Manifest:
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            "specifications": {op: one.to_json() for op, one in self.specifications.items()},
+            "specifications": {op: basis.to_json() for op, basis in self.specifications.items()},
             **self._complete.to_json(),
             "strength": {
                 op: known.to_json(entries.places(self.faults.get(op, ())))
