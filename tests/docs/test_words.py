@@ -141,15 +141,18 @@ def too_long(text: str) -> list[str]:
     return [f"{line}: {len(words)} words" for line, words in sentences if len(words) > 15]
 
 
-def helps(command: click.Command, path: str = "conformance") -> Iterator[tuple[str, str]]:
+def helps(
+    command: click.Command, path: str = "conformance", above: click.Context | None = None
+) -> Iterator[tuple[str, str]]:
     """The help of a command and of all below it, by the words that ask for it."""
-    context = click.Context(command, info_name=path)
+    # A command keeps its help option, whose names come from the context above it.
+    context = click.Context(command, above, path, **command.context_settings)
     yield path, command.get_help(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
-            yield from helps(below, f"{path} {name}")
+            yield from helps(below, f"{path} {name}", context)
 
 
 def replaced(text: str) -> list[str]:
