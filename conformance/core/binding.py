@@ -1,0 +1,223 @@
+"""Binds the names of one case: attributes are read, dimensions are solved for, shapes are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.core.operator import Attribute, Operator, Tensor, stored
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES
+from conformance.errors import InvalidCase
+
+Shape = tuple[int, ...]
+
+
+class Binding:
+    """The values of all names of a case, whose ``shapes`` are those of the tensors that are given.
+
+    Raises :class:`~conformance.errors.InvalidCase` where an attribute or a shape does not fit.
+    """
+
+    def __init__(
+        self, operator: Operator, attributes: Mapping[str, Any], shapes: Mapping[str, Shape]
+    ) -> None:
+        self.operator = operator
+        self.shapes = {name: tuple(map(int, shape)) for name, shape in shapes.items()}
+        self.lengths: dict[str, int] = {}
+        self.stretched: dict[str, list[Shape]] = {}
+        self._values: dict[str, Any] = {}
+        self._given = attributes
+        self.visitor = PlainVisitor(self.value, {n: len(s) for n, s in self.shapes.items()})
+        self._check_names()
+        for attribute in operator.attributes.values():
+            if not attribute.per:
+                self._values[attribute.name] = self._attribute(attribute)
+        for group, tree in operator.groups.items():
+            self.lengths[group] = self.visitor.visit(tree)
+        for tensor in operator.inputs:
+            if tensor.name in self.shapes and not tensor.broadcast:
+                self._solve(tensor)
+        for name, dim in operator.dims.items():
+            if dim.broadcast:
+                self._values[name] = self._stretch(name, self.stretched.get(name, []))
+                self.lengths[str(dim.per)] = len(self._values[name])
+        for attribute in operator.attributes.values():
+            if attribute.per:
+                self._values[attribute.name] = self._attribute(attribute)
+        for tensor in operator.inputs:
+            self._check(tensor)
+
+    def value(self, name: str) -> Any:
+        """Return the value of a name: computed once, when it is first asked for."""
+        if name not in self._values:
+            if name in self.operator.let:
+                self._values[name] = self.visitor.visit(self.operator.let[name])
+            elif name in self.lengths:
+                self._values[name] = tuple(range(self.lengths[name]))
+            else:
+                raise InvalidCase(f"no shape gives '{name}' a value")
+        return self._values[name]
+
+    def evaluate(self, node: Node) -> Any:
+        """Compute a value of the case."""
+        return self.visitor.visit(node)
+
+    def violations(self) -> tuple[str, ...]:
+        """Return the names of the requirements that do not hold, on every axis."""
+        values = {name: self.evaluate(tree) for name, tree in self.operator.require.items()}
+        return tuple(
+            name
+            for name, value in values.items()
+            if not (all(value) if isinstance(value, tuple) else value)
+        )
+
+    def items(self, tensor: Tensor) -> Sequence[Node]:
+        """Return the dimensions of a tensor as it is given: of the alternative of its rank."""
+        rank = len(self.shapes[tensor.name])
+        others = (shape for shape in tensor.shapes[1:] if len(shape) == rank)
+        return next(others, tensor.shapes[0])
+
+    def flat(self, nodes: Sequence[Node]) -> Shape:
+        """Return the values of nodes in a row; one with an entry per axis gives all of them."""
+        values = (self.evaluate(node) for node in nodes)
+        return tuple(
+            int(n) for value in values for n in (value if isinstance(value, tuple) else (value,))
+        )
+
+    def _check_names(self) -> None:
+        unknown = sorted(self._given.keys() - self.operator.attributes.keys())
+        if unknown:
+            raise InvalidCase(f"{self.operator.op} has no attribute '{unknown[0]}'")
+        unknown = sorted(self.shapes.keys() - self.operator.tensors.keys())
+        if unknown:
+            raise InvalidCase(f"{self.operator.op} has no input '{unknown[0]}'")
+
+    def _attribute(self, attribute: Attribute) -> Any:
+        value = self._given.get(attribute.name)
+        value = attribute.default if value is None else value
+        if value is None:
+            raise InvalidCase(f"the attribute '{attribute.name}' is missing")
+        if attribute.list:
+            return tuple(self._entry(attribute, entry) for entry in value)
+        if not attribute.per:
+            return self._entry(attribute, value)
+        count = len(self.value(attribute.per))
+        entries = list(value) if isinstance(value, list | tuple) else [value] * count
+        if len(entries) != count:
+            message = f"'{attribute.name}' has {len(entries)} entries where there are {count} axes"
+            raise InvalidCase(message, (f"{attribute.name}.length",))
+        return tuple(self._entry(attribute, entry) for entry in entries)
+
+    @staticmethod
+    def _entry(attribute: Attribute, entry: Any) -> Any:
+        name = attribute.name
+        if attribute.type in DTYPES:
+            try:
+                return stored(entry, attribute.type)
+            except (ValueError, TypeError, OverflowError):
+                raise InvalidCase(f"'{name}' is {entry!r}, no finite number") from None
+        if attribute.type == "word":
+            if entry not in attribute.values:
+                expected = ", ".join(attribute.values)
+                raise InvalidCase(f"'{name}' is {entry!r}, none of {expected}", (f"{name}.values",))
+            return entry
+        whole = isinstance(entry, int | np.integer)
+        if not whole or (attribute.type == "bool") != isinstance(entry, bool):
+            raise InvalidCase(f"'{name}' is {entry!r}, no {attribute.type}")
+        for bound, wrong in (("min", attribute.min), ("max", attribute.max)):
+            if wrong is not None and (entry < wrong if bound == "min" else entry > wrong):
+                message = f"'{name}' is {entry}, its {bound} is {wrong}"
+                raise InvalidCase(message, (f"{name}.{bound}",))
+        return bool(entry) if attribute.type == "bool" else int(entry)
+
+    # -- shapes
+
+    def stretches(self, item: Node) -> bool:
+        """Whether an item stands for dimensions that broadcast."""
+        dim = self.operator.dims.get(str(item.value)) if item.op == "name" else None
+        return dim is not None and dim.broadcast
+
+    def _settled(self, item: Node) -> Node:
+        """An item, where attributes alone decide between several."""
+        while item.op == "where" and not item.args[0].kind.per:
+            item = item.args[1 if self.evaluate(item.args[0]) else 2]
+        return item
+
+    def _solve(self, tensor: Tensor) -> None:
+        """Give the dimensions that a tensor's shape names their values."""
+        shape = self.shapes[tensor.name]
+        items = [self._settled(item) for item in self.items(tensor)]
+        single = sum(not item.kind.per for item in items)
+        settled = sum(
+            self.lengths.get(str(item.kind.per), 0)
+            for item in items
+            if item.kind.per and not self.stretches(item)
+        )
+        spare = len(shape) - single - settled
+        at = 0
+        for item in items:
+            count = 1
+            if item.kind.per and self.stretches(item):
+                count = spare
+            elif item.kind.per:
+                # A group without a length yet takes the dimensions that nothing else claims.
+                count = self.lengths.setdefault(item.kind.per, spare)
+            part = shape[at : at + count]
+            at += count
+            if count < 0 or len(part) < count:
+                break
+            if self.stretches(item):
+                self.stretched.setdefault(str(item.value), []).append(part)
+            elif item.op == "name" and item.value in self.operator.dims:
+                self._bind(tensor, str(item.value), part if item.kind.per else part[0])
+        if at != len(shape):
+            message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
+            raise InvalidCase(message, (f"{tensor.name}.rank",))
+
+    def _bind(self, tensor: Tensor, name: str, value: Any) -> None:
+        before = self._values.setdefault(name, value)
+        if before != value:
+            message = f"{tensor.name} has {name} = {_text(value)}, where it is {_text(before)}"
+            raise InvalidCase(message, (f"{tensor.name}.shape",))
+
+    @staticmethod
+    def _stretch(name: str, parts: Sequence[Shape]) -> Shape:
+        try:
+            return tuple(np.broadcast_shapes(*parts))
+        except ValueError:
+            listed = " and ".join(map(str, map(list, parts)))
+            raise InvalidCase(f"{name}: {listed} do not broadcast", (f"{name}.broadcast",)) from None
+
+    def _check(self, tensor: Tensor) -> None:
+        """Compare a tensor's shape with what the operator says."""
+        if tensor.name not in self.shapes:
+            if tensor.absent is None:
+                raise InvalidCase(f"the input '{tensor.name}' is missing")
+            return
+        shape = self.shapes[tensor.name]
+        items = self.items(tensor)
+        if tensor.broadcast:
+            full = self.flat(items)
+            tail = full[max(0, len(full) - len(shape)) :]
+            fits = len(shape) <= len(full) and all(
+                n in (1, expected) for n, expected in zip(shape, tail, strict=True)
+            )
+            expected = full
+        else:
+            expected = tuple(
+                n for item in items if not self.stretches(item) for n in self.flat([item])
+            )
+            inner = shape[len(shape) - len(expected) :] if len(expected) <= len(shape) else shape
+            stretches = any(map(self.stretches, items))
+            fits = (inner if stretches else shape) == expected
+        if not fits:
+            message = f"{tensor.name} is {list(shape)} where the specification says {list(expected)}"
+            raise InvalidCase(message, (f"{tensor.name}.shape",))
+
+
+def _text(value: Any) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,579 @@
+r"""Forward error analysis along with exact evaluation: how far an honest machine may be off.
+
+**Honest machines.** A definition is an expression over stored numbers. Honest is whatever computes
+an expression that is equal to it by the laws of a field: terms are added in any order and grouping,
+products are distributed over sums, factors are applied early or late, a division is one by a rounded
+reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in a format of
+unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``, is a number
+that is computed before it is used: nothing moves across it.
+
+**What is traced.** With each exact value v: its ``mass`` M, which is v with every term of its sums made
+positive, which none of those laws changes; ``err`` E with \|v' - v\| <= E for whatever v' an honest
+machine may have; n = ``adds`` + 1, the number of terms that a sum, multiplied out, may have;
+``exact``, where nothing on the way to v can round, since all of it are multiples of 2**``grid`` and
+at most 2**(digits + grid). Exactness is a matter of the whole: a sum whose partial sums are exact is
+not if its terms are scaled or interleaved with others first. So E is always that of a machine for
+which nothing is exact, and only what is stored, or given to a function, has E = 0 where ``exact``.
+
+**Rules.** u is charged to masses, and each rule holds for the multiplied-out form as for the other.
+
+- *Sum* of terms with n_i each and N = sum n_i: all N are added in any order, with an error of at most
+  (N - 1) u times the sum of their magnitudes (Jeannerod and Rump, "Improved error bounds for inner
+  products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013). E_i has (n_i - 1) u M_i
+  of it already: sum E_i + sum (N - n_i) u (M_i + E_i). A term of mass 0 is none: adding 0 rounds
+  nothing. An addition that underflows is exact.
+- *Product*: E_a X_b + E_b X_a + E_a E_b + (1 + (n_a - 1)(n_b - 1)) u (M_a M_b + ...). X is the mass of a
+  sum that may be multiplied out while the other factor is one too, else the magnitude: a number that
+  is computed once has one error, however the sum beside it is taken apart. The last part is what the
+  n_a n_b - 1 additions and the rounding of each product have beyond that.
+- *Division* by b, which is not taken apart: (E_a + \|a\| E_b / \|b\|) / (\|b\| - E_b), and 2 u + u**2 of
+  M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two.
+- *Powers* of x, which is not taken apart: (\|x\| + E)**p - \|x\|**p <= p E (\|x\| + E)**(p - 1), and
+  max(p - 1, 4) u: products, or a function right to two units.
+- *Functions*: the function over [v - E, v + E], and the units in the last place that its row states.
+- *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
+- *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
+- *Decisions* between reals that E leaves open: there any value passes, too.
+
+Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first; the
+error of a mean multiplies the value of what stands beside it, not its mass, or a normalisation of
+offset data accepts 55 times as much as it should.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpz
+from numpy.typing import NDArray
+
+from conformance.core import exact
+from conformance.core.exact import Ball, Exact, Number, as_ball
+from conformance.core.functions import FUNCTIONS
+from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
+from conformance.dtypes import Array, DType
+
+ZERO_GRID = 1 << 30
+"""The grid of zeros, which are multiples of anything."""
+
+NO_GRID = -(1 << 30)
+
+ROOTS = ("sqrt", "root")
+"""Functions that negative numbers have no value of."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An honest implementation: every operation rounds once in ``format``.
+
+    With ``flushes`` it takes subnormal numbers for zero.
+    """
+
+    format: DType
+    flushes: bool = False
+
+    @property
+    def unit(self) -> float:
+        """The unit roundoff."""
+        return 2.0**-self.format.digits
+
+    @property
+    def lost(self) -> int:
+        """The exponent of what an operation that underflows may lose at most."""
+        return self.format.emin if self.flushes else self.format.quantum
+
+
+@dataclass(frozen=True, eq=False)
+class Real:
+    """Exact numbers and, with a ``machine``, what it may have instead (see the module).
+
+    ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64, ``positive``
+    is where no honest machine has a negative number, or NaN. All have the shape of the value, or
+    broadcast to it.
+    """
+
+    value: Exact
+    machine: Machine | None = None
+    mass: Magnitude = NOTHING
+    err: Magnitude = NOTHING
+    exact: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(True))
+    grid: NDArray[np.int64] = field(default_factory=lambda: np.asarray(ZERO_GRID))
+    adds: NDArray[np.int64] = field(default_factory=lambda: np.asarray(0))
+    positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+
+    def each(self, change: Callable[[Array], Array]) -> Real:
+        """Make a change to every array, all of which have the shape of the value."""
+        if self.machine is None:
+            return Real(self.value.each(change))
+        full = self.full()
+        return Real(
+            full.value.each(change),
+            self.machine,
+            full.mass.each(change),
+            full.err.each(change),
+            change(full.exact),
+            change(full.grid),
+            change(full.adds),
+            change(full.positive),
+        )
+
+    def full(self) -> Real:
+        """Return the same with every array in the shape of the value."""
+        shape = np.shape(self.value.array)
+
+        def fill(array: Array) -> Array:
+            return array if np.shape(array) == shape else np.broadcast_to(array, shape)
+
+        return Real(
+            self.value.each(fill), self.machine, self.mass.each(fill), self.err.each(fill),
+            fill(self.exact), fill(self.grid), fill(self.adds), fill(self.positive),
+        )
+
+    @property
+    def wrong(self) -> Magnitude:
+        """The error of the number once it is computed, which is 0 where it is exact."""
+        return NOTHING.where(self.exact, self.err)
+
+    def settled(self) -> Real:
+        """Return the number as it is stored: nothing is moved across it."""
+        if self.machine is None:
+            return self
+        return replace(self, mass=magnitude(self.value), err=self.wrong, adds=np.asarray(0))
+
+    def unknown(self, mask: NDArray[np.bool_]) -> Real:
+        """Return the same with nothing known where ``mask`` holds."""
+        if self.machine is None or not np.any(mask):
+            return self
+        err = Magnitude(np.where(mask, np.inf, self.err.m), self.err.e)
+        return replace(self, err=err, exact=self.exact & ~mask, positive=self.positive & ~mask)
+
+
+def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
+    """Return a tensor that is given."""
+    value = exact.decode(array, dtype)
+    if machine is None:
+        return Real(value)
+    mass = magnitude(value)
+    err = NOTHING
+    if machine.flushes:  # subnormal numbers may be read as zero
+        tiny = power_of_two(np.asarray(machine.format.emin)).exceeds(mass) & mass.is_positive
+        err = mass.where(tiny, NOTHING)
+    grid = _grid_of(value)
+    whole = ~np.asarray(err.is_positive)
+    fits = whole & _fits(mass, grid, machine)
+    return _checked(Real(value, machine, mass, err, fits, grid, positive=_not_negative(value)))
+
+
+def constant(value: Any, machine: Machine | None) -> Real:
+    """Return a plain value, which a machine rounds where its format does not have it."""
+    numbers = exact.number(value)
+    if machine is None:
+        return Real(numbers)
+    mass, grid = magnitude(numbers), _grid_of(numbers)
+    fits = _fits(mass, grid, machine)
+    units = mass * machine.unit + power_of_two(np.asarray(machine.lost))
+    err = NOTHING.where(fits | ~mass.is_positive, units)
+    return _checked(Real(numbers, machine, mass, err, fits, grid, positive=_not_negative(numbers)))
+
+
+def _not_negative(value: Number) -> NDArray[np.bool_]:
+    sign = np.asarray(np.asarray(value.num) >= 0, np.bool_)
+    return sign if value.special is None else sign & (value.special == 0)
+
+
+def _grid_of(value: Exact) -> NDArray[np.int64]:
+    """For each number the largest power of two that it is a multiple of; none of other fractions."""
+    if isinstance(value, Ball):
+        return np.asarray(NO_GRID)
+    num = np.asarray(value.num)
+    if num.dtype == object:
+        lowest = exact.lengths(num & -num) - 1
+    else:
+        lowest = np.frexp((num & -num).astype(np.float64))[1].astype(np.int64) - 1
+    grid = np.where(num == 0, ZERO_GRID, lowest + value.exp)
+    if isinstance(value.den, int):
+        return grid if value.den == 1 else np.where(num == 0, ZERO_GRID, NO_GRID)
+    den = np.asarray(value.den)
+    twos = exact.lengths(den & -den) - 1
+    power = (den & (den - 1)) == 0
+    return np.where((num == 0) | np.asarray(power, bool), grid - np.where(num == 0, 0, twos), NO_GRID)
+
+
+def _fits(mass: Magnitude, grid: Any, machine: Machine) -> NDArray[np.bool_]:
+    """Where multiples of 2**grid of some mass need no rounding."""
+    bounded = np.clip(grid, -(1 << 20), 1 << 20)
+    return np.asarray(
+        (bounded >= machine.lost) & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
+    )
+
+
+def _checked(real: Real) -> Real:
+    """The same with nothing known where it may overflow."""
+    machine = real.machine
+    assert machine is not None
+    top = Magnitude(np.asarray(1 - 2.0**-20), machine.format.emax + 1)
+    over = (real.mass + real.err).exceeds(top)
+    if not over.any():
+        return real
+    err = Magnitude(np.where(over, np.inf, real.err.m), real.err.e)
+    return replace(real, err=err, exact=real.exact & ~over)
+
+
+def _terms(real: Real) -> NDArray[np.int64]:
+    """How many terms a number has, multiplied out."""
+    return np.where(real.mass.is_positive, real.adds + 1, 0)
+
+
+def _underflow(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms, and one more, may lose by underflow."""
+    return power_of_two(np.asarray(machine.lost)) * (np.asarray(terms, np.float64) + 1)
+
+
+# -- rules
+
+
+def add(a: Real, b: Real) -> Real:
+    """Add two numbers; see the rule of sums."""
+    value = exact.add(a.value, b.value)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    mass = a.mass + b.mass
+    n, m = _terms(a), _terms(b)
+    new = (a.mass + a.err) * m + (b.mass + b.err) * n
+    err = a.err + b.err + new * machine.unit
+    grid = np.minimum(a.grid, b.grid)
+    fits = a.exact & b.exact & _fits(mass, grid, machine)
+    if machine.flushes:
+        err = err + power_of_two(np.asarray(machine.lost)).where((n > 0) & (m > 0), NOTHING)
+    return _checked(
+        Real(value, machine, mass, err, fits, grid, np.maximum(n + m - 1, 0), a.positive & b.positive)
+    )
+
+
+def negative(a: Real) -> Real:
+    """Negate numbers."""
+    positive = np.asarray(a.positive & ~a.mass.is_positive)
+    return replace(a, value=exact.negative(a.value), positive=positive)
+
+
+def absolute(a: Real) -> Real:
+    """Return magnitudes of numbers."""
+    value = exact.absolute(a.value)
+    if a.machine is None:
+        return Real(value)
+    finite = np.asarray(True) if value.special is None else value.special == 0
+    return replace(a.settled(), value=value, positive=np.asarray(finite & ~np.isinf(a.err.m)))
+
+
+def subtract(a: Real, b: Real) -> Real:
+    """Subtract numbers."""
+    return add(a, negative(b))
+
+
+def multiply(a: Real, b: Real) -> Real:
+    """Multiply numbers; see the rule of products."""
+    value = exact.multiply(a.value, b.value)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    for scalar, other in ((a, b), (b, a)):
+        if _is_power_of_two(scalar):
+            return _scaled(other, scalar, value)
+    mass = a.mass * b.mass
+    brought = a.err * _beside(b, a) + b.err * _beside(a, b) + a.err * b.err
+    units = (1.0 + np.asarray(a.adds) * np.asarray(b.adds)) * machine.unit
+    terms = _terms(a) * _terms(b)
+    new = (mass + brought) * units + _underflow(terms, machine).where(terms > 0, NOTHING)
+    grid = np.clip(np.asarray(a.grid) + b.grid, NO_GRID, ZERO_GRID)
+    fits = a.exact & b.exact & _fits(mass, grid, machine)
+    return _checked(
+        Real(
+            value, machine, mass, brought + new, fits, grid, np.maximum(terms - 1, 0),
+            a.positive & b.positive & ~np.isinf(brought.m),
+        )
+    )
+
+
+def _beside(a: Real, b: Real) -> Magnitude:
+    """What the error of ``b`` is multiplied by in a product with ``a``."""
+    both = (np.asarray(a.adds) > 0) & (np.asarray(b.adds) > 0)
+    if np.all(both):
+        return a.mass
+    return a.mass.where(both, magnitude(a.value)) if np.any(both) else magnitude(a.value)
+
+
+def _is_power_of_two(real: Real) -> bool:
+    scalar = real.value.scalar
+    if not scalar or not np.all(real.exact):
+        return False
+    num, den = abs(scalar.numerator), scalar.denominator
+    return num & (num - 1) == 0 and den & (den - 1) == 0
+
+
+def _scaled(real: Real, scalar: Real, value: Exact) -> Real:
+    """Numbers by a power of two, which rounds nothing but what underflows."""
+    machine = real.machine
+    assert machine is not None
+    assert scalar.value.scalar is not None
+    factor = abs(scalar.value.scalar)
+    mass, err = real.mass * scalar.mass, real.err * scalar.mass
+    if factor < 1:
+        terms = _terms(real)
+        err = err + _underflow(terms, machine).where(terms > 0, NOTHING)
+    shift = factor.numerator.bit_length() - factor.denominator.bit_length()
+    grid = np.where(np.abs(real.grid) < ZERO_GRID, np.asarray(real.grid) + shift, real.grid)
+    fits = real.exact & _fits(mass, grid, machine)
+    positive = real.positive & (scalar.positive | ~real.mass.is_positive)
+    return _checked(Real(value, machine, mass, err, fits, grid, real.adds, positive))
+
+
+def divide(a: Real, b: Real) -> Real:
+    """Divide numbers; see the rule of divisions."""
+    value = exact.divide(a.value, b.value)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    size, wrong = magnitude(b.value), b.wrong
+    low = size.less(wrong)
+    mass = a.mass / low
+    brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
+    power = _powers_of_two(b.value) & ~np.asarray(wrong.is_positive)
+    units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
+    terms = _terms(a)
+    new = (mass + brought) * units + _underflow(terms, machine).where(terms > 0, NOTHING)
+    shift = np.where(power, size.e - 1, 0)
+    grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
+    fits = a.exact & power & _fits(mass, grid, machine)
+    positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
+    return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
+
+
+def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
+    if isinstance(value, Ball):
+        return np.zeros(value.mid.shape, np.bool_)
+    num, den = abs(np.asarray(value.num)), np.asarray(value.den)
+    return np.asarray((num != 0) & (num & (num - 1) == 0) & (den & (den - 1) == 0), np.bool_)
+
+
+def power(a: Real, exponent: int) -> Real:
+    """Raise numbers to a power of at least 0; see the rule of powers."""
+    if exponent == 1:
+        return a
+    value = exact.power(a.value, exponent)
+    machine = a.machine
+    if machine is None or exponent == 0:
+        return Real(value) if machine is None else constant(1, machine)
+    a = a.settled()
+    mass, brought = a.mass, a.err * exponent
+    for _ in range(exponent - 1):
+        mass, brought = mass * a.mass, brought * (a.mass + a.err)
+    terms = _terms(a)
+    new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
+    new = new + (_underflow(terms, machine) * exponent).where(terms > 0, NOTHING)
+    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
+    fits = a.exact & _fits(mass, grid, machine)
+    positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
+    if a.value.special is not None:
+        positive = positive & (a.value.special == 0)
+    return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
+
+
+def function(name: str, a: Real, *parameters: int) -> Real:
+    """Apply a function of reals; see the rule of functions."""
+    if name == "root" and parameters == (1,):
+        return a
+    value = exact.function(name, a.value, *parameters)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    row = FUNCTIONS[name].real
+    assert row is not None
+    assert isinstance(value, Ball)
+    mass, wrong = magnitude(value), a.wrong
+    brought = NOTHING
+    if np.any(wrong.is_positive):
+        brought = _spread(row.exact, a, value, parameters)
+    units = np.asarray(max(1.0, 2 * row.ulps))
+    if name == "root":
+        units = units + _root_units(a.value, parameters[0], machine)
+    new = (mass + brought) * (units * machine.unit) + power_of_two(np.asarray(machine.lost)).where(
+        mass.is_positive, NOTHING
+    )
+    never = np.asarray(False)
+    positive = a.positive if row.exact in ROOTS else np.asarray(row.exact == "exp") & ~np.isinf(wrong.m)
+    return _checked(
+        Real(value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive)
+    )
+
+
+def _root_units(value: Exact, degree: int, machine: Machine) -> NDArray[np.float64]:
+    """Units that a power function errs by since it gets the reciprocal of the degree, rounded.
+
+    x**(d/q) with \\|d\\| <= u is a factor between exp(-z) and exp(z), z = u \\|log x\\| / q, and
+    exp(z) <= 1 + z + z**2 where z <= 1.
+    """
+    if degree & (degree - 1) == 0:
+        return np.zeros(())
+    size = magnitude(value)
+    z = np.minimum(machine.unit * (np.abs(size.e) + 1.0) * 0.7 / degree, 1.0)
+    return np.asarray((z + z * z) / machine.unit * (1 + 2.0**-40) + 1)
+
+
+def _spread(name: str, a: Real, result: Ball, parameters: tuple[int, ...]) -> Magnitude:
+    """How far a function may be off over everything that its argument may be."""
+
+    def off(x: arb, m: float, e: int, y: arb, positive: bool) -> arb:
+        if not np.isfinite(m):
+            return arb("inf")
+        radius = arb((fmpz(int(m * 2**53)), int(e) - 53)) if m else arb(0)
+        around = arb(x.mid(), radius + x.rad())
+        if positive:
+            around = around.nonnegative_part()
+        spread = getattr(around, name)(*parameters)
+        return (spread - y).abs_upper() if spread.is_finite() else arb("inf")
+
+    wrong, positive = a.wrong, np.asarray(a.positive) & (name in ROOTS)
+    inputs = np.broadcast_arrays(as_ball(a.value).mid, wrong.m, wrong.e, result.mid, positive)
+    widths = np.asarray(np.frompyfunc(off, 5, 1)(*inputs), object)
+    endless = np.frompyfunc(lambda ball: not ball.is_finite(), 1, 1)(widths)
+    size = magnitude(Ball(widths))
+    return Magnitude(np.where(np.asarray(endless, bool), np.inf, size.m), size.e)
+
+
+def summed(a: Real, axes: tuple[int, ...]) -> Real:
+    """Sum over axes, which stay with an extent of 1; see the rule of sums."""
+    value = exact.total(a.value, axes)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    a = a.full()
+    n = _terms(a)
+    count = n.sum(axis=axes, keepdims=True)
+    largest = np.iinfo(np.int64).max
+    fewest = np.where(n > 0, n, largest).min(axis=axes, keepdims=True, initial=largest)
+    mass, brought = a.mass.total(axes), a.err.total(axes)
+    rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
+    err = brought + (mass + brought) * (rounds * machine.unit)
+    if machine.flushes:
+        err = err + power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
+    grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
+    fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
+    adds = np.maximum(count - 1, 0)
+    positive = a.positive.all(axis=axes, keepdims=True)
+    return _checked(Real(value, machine, mass, err, fits, grid, adds, positive))
+
+
+def summed_products(
+    value: Exact, mass: Magnitude, count: NDArray[np.int64], grid: NDArray[np.int64],
+    whole: bool, machine: Machine,
+) -> Real:
+    """Sum ``count`` products of exact numbers: the rules of products and sums at once.
+
+    ``mass`` is the sum of their magnitudes, ``grid`` what they are multiples of, ``whole`` whether
+    their factors are exact. Each product rounds by u, and count - 1 additions follow.
+    """
+    unit = machine.unit
+    count = np.asarray(count, np.int64)
+    rounds = np.where(count > 0, count + unit * np.maximum(count - 1, 0), 0.0)
+    err = mass * (rounds * unit) + _underflow(2 * count, machine).where(count > 0, NOTHING)
+    fits = np.asarray(whole) & _fits(mass, grid, machine)
+    return _checked(Real(value, machine, mass, err, fits, grid, np.maximum(count - 1, 0)))
+
+
+def choose(condition: Any, a: Real, b: Real) -> Real:
+    """Return ``a`` where a condition holds, else ``b``."""
+    value = exact.choose(condition, a.value, b.value)
+    if a.machine is None:
+        return Real(value)
+    return Real(
+        value,
+        a.machine,
+        a.mass.where(condition, b.mass),
+        a.err.where(condition, b.err),
+        np.where(condition, a.exact, b.exact),
+        np.where(condition, a.grid, b.grid),
+        np.where(condition, a.adds, b.adds),
+        np.where(condition, a.positive, b.positive),
+    )
+
+
+def extreme(a: Real, b: Real, *, largest: bool) -> Real:
+    """Return the larger or the smaller of two numbers; NaN where either is."""
+    a, b = a.settled(), b.settled()
+    order = exact.compared(a.value, b.value)
+    chosen = choose(np.where(np.isnan(order), _is_nan(a), (order > 0) == largest), a, b)
+    if a.machine is None:
+        return chosen
+    # Whichever a machine takes, it is no further off than the worse of both.
+    worse = a.wrong.where(a.wrong.exceeds(b.wrong), b.wrong)
+    both = a.positive & b.positive
+    return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
+
+
+def _is_nan(a: Real) -> NDArray[np.bool_]:
+    return np.asarray(False) if a.value.special is None else np.isnan(a.value.special)
+
+
+def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Compare numbers: -1, 0, 1 or NaN, and where a machine may decide otherwise."""
+    order = exact.compared(a.value, b.value)
+    if a.machine is None:
+        return order, np.zeros(np.shape(order), np.bool_)
+    slack = a.wrong + b.wrong
+    gap = magnitude(exact.add(a.value, exact.negative(b.value)))
+    return order, np.asarray(slack.is_positive & ~gap.less(NOTHING).exceeds(slack))
+
+
+def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Return the least and the greatest value that an honest machine may give, in ``dtype``.
+
+    The third is where any value passes. Rounding is monotone, so the ends are rounded; where one is
+    halfway between two values, either is accepted.
+    """
+    assert real.machine is not None
+    low, high = exact.ends(real.value)
+    bound, endless = real.wrong.number()
+    lo, hi = exact.add(low, exact.negative(bound)), exact.add(high, bound)
+    assert isinstance(lo, Number)
+    assert isinstance(hi, Number)
+    least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
+    endless = np.broadcast_to(endless, least.shape)
+    if real.value.special is not None:
+        endless = endless & (real.value.special == 0)
+    infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
+    # A sum of positive numbers may become infinite, but not NaN.
+    least = np.where(endless, np.where(real.positive, zero, -infinity), least)
+    greatest = np.where(endless, infinity, greatest)
+    if real.machine.flushes:  # a result that may be subnormal may be zero
+        tiny = dtype.numpy.type(2.0**dtype.emin)
+        vanishes = (least < tiny) & (greatest > -tiny)
+        least = np.where(vanishes, np.minimum(least, zero), least)
+        greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
+    return least, greatest, endless & ~np.broadcast_to(real.positive, endless.shape)
+
+
+RULES: dict[str, Callable[..., Real]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": divide,
+    "negative": negative,
+    "abs": absolute,
+    "step": Real.settled,
+    "max": lambda *values: _fold(values, largest=True),
+    "min": lambda *values: _fold(values, largest=False),
+}
+"""What becomes of reals, by operation; powers, choices and functions besides."""
+
+
+def _fold(values: tuple[Real, ...], *, largest: bool) -> Real:
+    result = values[0]
+    for value in values[1:]:
+        result = extreme(result, value, largest=largest)
+    return result
+
+

@@ -1,0 +1,526 @@
+"""Exact numbers in arrays: integers over a denominator on one power of two, or balls.
+
+Integers are int64 where a bound on their bits proves that wide enough, Python integers otherwise; a
+number moves to Python integers before it could overflow. What is not rational is a ball of
+``flint.arb``: a midpoint and a radius, at a precision that can be raised until it decides. Infinities
+and NaN are kept beside the numbers (``special``, 0 where a number is finite). Nothing is rounded
+before :func:`rounded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any, ClassVar
+
+import numpy as np
+from flint import arb, ctx, fmpz
+from numpy.typing import NDArray
+
+from conformance.core.functions import FUNCTIONS
+from conformance.dtypes import Array, DType
+from conformance.reference import exact as integers
+from conformance.reference.exact import Integers, Ties, as_wide, bit_length, round_ratio
+
+NARROW = 62
+"""Bits that int64 is trusted with."""
+
+Change = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """``num / den * 2**exp``, elementwise.
+
+    ``bits`` is at least the bit length of each numerator; ``den`` is a positive odd integer, or an
+    array of positive ones.
+    """
+
+    num: Integers
+    den: Any = 1
+    exp: int = 0
+    bits: int = 1
+    special: NDArray[np.float64] | None = None
+
+    @property
+    def array(self) -> Array:
+        """The array whose shape is that of the numbers."""
+        return self.num
+
+    @property
+    def scalar(self) -> Fraction | None:
+        """The value of a single finite number; None of arrays."""
+        if np.ndim(self.num) or not isinstance(self.den, int) or self.special is not None:
+            return None
+        return Fraction(int(self.num), self.den) * Fraction(2) ** self.exp
+
+    def each(self, change: Change) -> Number:
+        """Make a change to every array: an index, a transposition, a broadcast."""
+        den = self.den if isinstance(self.den, int) else change(self.den)
+        special = None if self.special is None else change(self.special)
+        return Number(change(self.num), den, self.exp, self.bits, special)
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """Numbers known to lie in balls: ``mid`` holds ``flint.arb``, each with its radius."""
+
+    mid: NDArray[np.object_]
+    special: NDArray[np.float64] | None = None
+    scalar: ClassVar[None] = None
+
+    @property
+    def array(self) -> Array:
+        """The array whose shape is that of the numbers."""
+        return self.mid
+
+    def each(self, change: Change) -> Ball:
+        """Make a change to every array."""
+        return Ball(change(self.mid), None if self.special is None else change(self.special))
+
+
+Exact = Number | Ball
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Set the precision of balls for a while."""
+    before, ctx.prec = ctx.prec, bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+# -- from and to arrays
+
+
+def decode(array: Array, dtype: DType) -> Number:
+    """Convert an array of a type to exact numbers."""
+    shape = array.shape
+    parts = integers.decode(array.reshape(-1) if array.ndim else array.reshape(1), dtype)
+    num = parts.significand.reshape(shape)
+    finite = not (parts.nan.any() or (dtype.is_float and (parts.posinf.any() or parts.neginf.any())))
+    special = None if finite else np.where(np.isfinite(array), 0.0, array.astype(np.float64))
+    return Number(num, 1, parts.exponent, _longest(num), special)
+
+
+def number(value: Any) -> Number:
+    """Convert a plain value to exact numbers: a whole number, a fraction, or an array of them."""
+    values = np.asarray(value)
+    if values.dtype != object:
+        num = values.astype(np.int64)
+        return Number(num, bits=_longest(num))
+    flat = values.ravel().tolist()
+    den = lcm(*(entry.denominator for entry in flat))
+    twos = (den & -den).bit_length() - 1
+    num = _object([entry.numerator * (den // entry.denominator) for entry in flat], values.shape)
+    bits = _longest(num)
+    return Number(num.astype(np.int64) if bits <= NARROW else num, den >> twos, -twos, bits)
+
+
+def _object(entries: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.object_]:
+    array = np.empty(len(entries), object)
+    array[:] = entries
+    return array.reshape(shape)
+
+
+def _longest(ints: Any) -> int:
+    """The most bits of any of some integers, at least 1."""
+    ints = np.asarray(ints)
+    if ints.dtype != object:
+        return max(1, int(np.abs(ints).max(initial=0)).bit_length())
+    return max((abs(int(entry)).bit_length() for entry in ints.ravel()), default=1) or 1
+
+
+def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
+    """Round each number once to the nearest of a type; infinities and NaN stay."""
+    array = round_ratio(value.num, value.den, value.exp, dtype, ties=ties).reshape(
+        np.broadcast_shapes(np.shape(value.num), np.shape(value.den))
+    )
+    if value.special is None:
+        return array
+    return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
+
+
+def ends(value: Exact) -> tuple[Number, Number]:
+    """Return the lower and the upper ends of balls; of exact numbers themselves, twice."""
+    if isinstance(value, Number):
+        return value, value
+    return _end(value, "lower"), _end(value, "upper")
+
+
+def _end(value: Ball, side: str) -> Number:
+    flat = [
+        getattr(ball, side)().man_exp() if ball.is_finite() else (fmpz(0), fmpz(0))
+        for ball in value.mid.ravel()
+    ]
+    low = min((int(exp) for man, exp in flat if man), default=0)
+    num = _object([int(man) << (int(exp) - low) if man else 0 for man, exp in flat], value.mid.shape)
+    return Number(num, 1, low, _longest(num), value.special)
+
+
+# -- arithmetic
+
+
+def _widened(num: Integers, bits: int) -> Integers:
+    return num if bits <= NARROW else as_wide(np.asarray(num))
+
+
+def _scaled(num: Integers, bits: int, factor: Any) -> tuple[Integers, int]:
+    """Numerators by a whole number, or by an array of them."""
+    if isinstance(factor, int) and factor == 1:
+        return num, bits
+    bits += factor.bit_length() if isinstance(factor, int) else _longest(factor)
+    return _widened(num, bits) * factor, bits
+
+
+def _shifted(num: Integers, bits: int, by: int) -> tuple[Integers, int]:
+    return (_widened(num, bits + by) << by, bits + by) if by else (num, bits)
+
+
+_balls = np.frompyfunc(
+    lambda num, den, exp: arb((fmpz(num), exp)) / den if den != 1 else arb((fmpz(num), exp)), 3, 1
+)
+
+
+def as_ball(value: Exact) -> Ball:
+    """Convert to balls, at the precision in force."""
+    if isinstance(value, Ball):
+        return value
+    num, den = as_wide(np.asarray(value.num)), as_wide(np.asarray(value.den))
+    return Ball(np.asarray(_balls(num, den, value.exp), object), value.special)
+
+
+_signs = np.frompyfunc(lambda ball: float(ball > 0) - float(ball < 0), 1, 1)
+
+
+def _shadow(value: Exact) -> NDArray[np.float64]:
+    """Infinities and NaN as they are, finite numbers by their sign: that tells what specials give."""
+    if isinstance(value, Number):
+        sign = np.sign(value.num).astype(np.float64)
+    else:
+        sign = np.asarray(_signs(value.mid), np.float64)
+    return sign if value.special is None else np.where(value.special != 0, value.special, sign)
+
+
+def _with_specials(value: Exact, shadow: Any, touched: Any) -> Exact:
+    """``value`` with what ``shadow`` gives where an operand is special (``touched``)."""
+    shadow = np.asarray(shadow)
+    special = np.where(touched & ~np.isfinite(shadow), shadow, 0.0)
+    # What is finite though an operand is not: exp(-inf) is 0, 1 / inf is 0, tanh(inf) is 1.
+    limit = np.where(touched & np.isfinite(shadow), shadow, 0).astype(np.int64)
+    keep = ~np.broadcast_to(touched, special.shape)
+    if isinstance(value, Ball):
+        limits = _object([arb(int(entry)) for entry in limit.ravel()], limit.shape)
+        return Ball(np.where(keep, value.mid, limits), special)
+    num = np.where(keep, value.num, 0)
+    cleared = Number(num, value.den, value.exp, value.bits, None)
+    if limit.any():
+        cleared = _plus(cleared, Number(limit, bits=1))
+    return Number(cleared.num, cleared.den, cleared.exp, cleared.bits, special)
+
+
+def _touched(*values: Exact) -> Any:
+    touched: Any = False
+    for value in values:
+        if value.special is not None:
+            touched = touched | (value.special != 0)
+    return touched
+
+
+def add(a: Exact, b: Exact) -> Exact:
+    """Add numbers; infinities of both signs give NaN."""
+    total: Exact
+    if isinstance(a, Number) and isinstance(b, Number):
+        total = _plus(a, b)
+    else:
+        total = Ball(np.asarray(as_ball(a).mid + as_ball(b).mid, object))
+    if a.special is None and b.special is None:
+        return total
+    with np.errstate(invalid="ignore"):
+        return _with_specials(total, _shadow(a) + _shadow(b), _touched(a, b))
+
+
+def _plus(a: Number, b: Number) -> Number:
+    exp = min(a.exp, b.exp)
+    left, right = _shifted(a.num, a.bits, a.exp - exp), _shifted(b.num, b.bits, b.exp - exp)
+    den = a.den
+    if isinstance(a.den, int) and isinstance(b.den, int):
+        den = lcm(a.den, b.den)
+        left, right = _scaled(*left, den // a.den), _scaled(*right, den // b.den)
+    elif a.den is not b.den:
+        den = as_wide(np.asarray(a.den)) * b.den
+        left, right = _scaled(*left, b.den), _scaled(*right, a.den)
+    bits = max(left[1], right[1]) + 1
+    return Number(_widened(left[0], bits) + _widened(right[0], bits), den, exp, bits)
+
+
+def negative(a: Exact) -> Exact:
+    """Negate numbers."""
+    special = None if a.special is None else -a.special
+    if isinstance(a, Ball):
+        return Ball(np.asarray(-a.mid, object), special)
+    return Number(-a.num, a.den, a.exp, a.bits, special)
+
+
+def absolute(a: Exact) -> Exact:
+    """Return magnitudes."""
+    special = None if a.special is None else np.abs(a.special)
+    if isinstance(a, Ball):
+        return Ball(np.asarray(abs(a.mid), object), special)
+    return Number(abs(a.num), a.den, a.exp, a.bits, special)
+
+
+def multiply(a: Exact, b: Exact) -> Exact:
+    """Multiply numbers; zero times an infinity is NaN."""
+    product: Exact
+    if isinstance(a, Number) and isinstance(b, Number):
+        bits = a.bits + b.bits
+        both = isinstance(a.den, int) and isinstance(b.den, int)
+        den = a.den * b.den if both else as_wide(np.asarray(a.den)) * b.den
+        product = Number(_widened(a.num, bits) * _widened(b.num, bits), den, a.exp + b.exp, bits)
+    else:
+        product = Ball(np.asarray(as_ball(a).mid * as_ball(b).mid, object))
+    if a.special is None and b.special is None:
+        return product
+    with np.errstate(invalid="ignore"):
+        return _with_specials(product, _shadow(a) * _shadow(b), _touched(a, b))
+
+
+def divide(a: Exact, b: Exact) -> Exact:
+    """Divide numbers; division by zero gives an infinity, or NaN."""
+    zero = isinstance(b, Number) and bool(np.any(np.asarray(b.num) == 0))
+    quotient = _over(a, b)
+    if a.special is None and b.special is None and not zero:
+        return quotient
+    touched = _touched(a, b)
+    if isinstance(b, Number):
+        touched = touched | (np.asarray(b.num == 0) & (_touched(b) == np.False_))
+    with np.errstate(all="ignore"):
+        return _with_specials(quotient, _shadow(a) / _shadow(b), touched)
+
+
+def _over(a: Exact, b: Exact) -> Exact:
+    if isinstance(a, Ball) or isinstance(b, Ball):
+        with np.errstate(all="ignore"):
+            return Ball(np.asarray(as_ball(a).mid / as_ball(b).mid, object))
+    if b.scalar:
+        factor = 1 / b.scalar
+        twos = (factor.denominator & -factor.denominator).bit_length() - 1
+        num, bits = _scaled(a.num, a.bits, abs(factor.numerator))
+        den = a.den * (factor.denominator >> twos)
+        return Number(num if factor > 0 else -num, den, a.exp - twos, bits)
+    num, bits = _scaled(a.num, a.bits, b.den)
+    below = np.where(np.asarray(b.num) == 0, 1, as_wide(np.asarray(b.num)))
+    signed = as_wide(np.asarray(num)) * np.sign(below)
+    return Number(signed, as_wide(np.asarray(a.den)) * abs(below), a.exp - b.exp, bits)
+
+
+def power(a: Exact, exponent: int) -> Exact:
+    """Raise numbers to a whole power, at least 0."""
+    result: Exact = Number(np.ones(np.shape(a.array), np.int64))
+    for _ in range(exponent):
+        result = multiply(result, a)
+    return result
+
+
+def function(name: str, a: Exact, *parameters: int) -> Exact:
+    """Apply a function of reals, as balls."""
+    row = FUNCTIONS[name].real
+    assert row is not None
+    mid = as_ball(a).mid
+    values = np.frompyfunc(lambda x: getattr(x, row.exact)(*parameters), 1, 1)(mid)
+    ball = Ball(np.asarray(values, object))
+    if a.special is None:
+        return ball
+    with np.errstate(all="ignore"):
+        return _with_specials(ball, row.limit(_shadow(a), *parameters), _touched(a))
+
+
+def choose(condition: Any, a: Exact, b: Exact) -> Exact:
+    """Return ``a`` where a condition holds, else ``b``."""
+    if isinstance(a, Ball) or isinstance(b, Ball):
+        left, right = as_ball(a), as_ball(b)
+        mid = np.asarray(np.where(condition, left.mid, right.mid), object)
+        return Ball(mid, _chosen_special(condition, left, right))
+    zero = Number(np.zeros((), np.int64))
+    # On one denominator and one exponent.
+    x = _plus(a, Number(zero.num, b.den, b.exp)) if _differ(a, b) else a
+    y = _plus(b, Number(zero.num, a.den, a.exp)) if _differ(a, b) else b
+    bits = max(x.bits, y.bits)
+    num = np.where(condition, _widened(x.num, bits), _widened(y.num, bits))
+    return Number(num, x.den, x.exp, bits, _chosen_special(condition, a, b))
+
+
+def _differ(a: Number, b: Number) -> bool:
+    same = a.den is b.den or (
+        isinstance(a.den, int) and isinstance(b.den, int) and a.den == b.den
+    )
+    return not (same and a.exp == b.exp)
+
+
+def _chosen_special(condition: Any, a: Exact, b: Exact) -> NDArray[np.float64] | None:
+    if a.special is None and b.special is None:
+        return None
+    left, right = (0.0 if x.special is None else x.special for x in (a, b))
+    return np.where(condition, left, right)
+
+
+def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
+    """Compare numbers: -1, 0 or 1, and NaN where either is."""
+    difference = add(a, negative(b))
+    if isinstance(difference, Number):
+        sign = np.sign(difference.num).astype(np.float64)
+    else:
+        sign = np.asarray(_signs(difference.mid), np.float64)
+    if a.special is None and b.special is None:
+        return sign
+    left, right = (np.zeros(()) if x.special is None else x.special for x in (a, b))
+    with np.errstate(invalid="ignore"):
+        special = np.where(left == right, sign, np.sign(left - right))
+    both = np.broadcast_arrays(left, right)
+    unordered = np.isnan(both[0]) | np.isnan(both[1])
+    infinite = (both[0] != 0) | (both[1] != 0)
+    equal = infinite & (both[0] == both[1])
+    return np.where(unordered, np.nan, np.where(equal, 0.0, np.where(infinite, special, sign)))
+
+
+def total(a: Exact, axes: tuple[int, ...]) -> Exact:
+    """Sum over axes, which stay with an extent of 1."""
+    special = None
+    if a.special is not None:
+        with np.errstate(invalid="ignore"):
+            special = a.special.sum(axis=axes, keepdims=True)
+    if isinstance(a, Ball):
+        return Ball(np.add.reduce(a.mid, axis=axes, keepdims=True, initial=arb(0)), special)
+    a = on_one_denominator(a)
+    count = int(np.prod([a.num.shape[axis] for axis in axes]))
+    bits = a.bits + count.bit_length()
+    num = np.add.reduce(_widened(a.num, bits), axis=axes, keepdims=True)
+    return Number(np.asarray(num), a.den, a.exp, bits, special)
+
+
+def on_one_denominator(a: Number) -> Number:
+    """Return the numbers over one common denominator."""
+    if isinstance(a.den, int):
+        return a
+    den = lcm(*map(int, np.asarray(a.den).ravel()))
+    factor = den // as_wide(np.asarray(a.den))
+    num, bits = _scaled(a.num, a.bits, factor)
+    twos = (den & -den).bit_length() - 1
+    return Number(num, den >> twos, a.exp - twos, bits, a.special)
+
+
+def ordered(a: Exact) -> Integers:
+    """Return integers in the order of the values: NaN above all, infinities at the ends.
+
+    Raises NotImplementedError for balls, which may not be in any order.
+    """
+    if isinstance(a, Ball):
+        raise NotImplementedError("the largest of numbers that are not rational")
+    a = on_one_denominator(a)
+    if a.special is None:
+        return a.num
+    big = 1 << (a.bits + 1)
+    order = np.where(np.isposinf(a.special), big, _widened(a.num, a.bits + 3))
+    order = np.where(np.isneginf(a.special), -big, order)
+    return np.where(np.isnan(a.special), 2 * big, order)
+
+
+# -- products of matrices
+
+
+MAX_LIMB_PRODUCTS = 100
+"""Products of matrices above which numbers are too long for limbs to pay."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixLayout:
+    """Two arrays over one index space as stacks of matrices.
+
+    The first ``rows`` axes are indices of the result: of both arrays, of the left alone, of the
+    right alone. The others are summed.
+    """
+
+    full: tuple[int, ...]
+    both: tuple[int, ...]
+    left_alone: tuple[int, ...]
+    right_alone: tuple[int, ...]
+    summed: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, left: Sequence[int], right: Sequence[int], extents: Sequence[int], rows: int
+    ) -> MatrixLayout:
+        """Return the layout of arrays of two shapes over an index space of some extents."""
+        result = np.broadcast_shapes(tuple(left), tuple(right))[:rows]
+        full = (*result, *extents[rows:])
+        alone = [d for d in range(rows) if left[d] != right[d]]
+        return cls(
+            full,
+            tuple(d for d in range(rows) if left[d] == right[d]),
+            tuple(d for d in alone if right[d] == 1),
+            tuple(d for d in alone if right[d] != 1),
+            tuple(range(rows, len(full))),
+        )
+
+    def left(self, array: Array) -> Array:
+        """Arrange the left array as (both, left alone, summed)."""
+        return self._matrices(array, (self.both, (*self.left_alone, *self.right_alone), self.summed), self.left_alone)
+
+    def right(self, array: Array) -> Array:
+        """Arrange the right array as (both, summed, right alone)."""
+        return self._matrices(array, (self.both, self.summed, (*self.right_alone, *self.left_alone)), self.right_alone)
+
+    def _matrices(
+        self, array: Array, groups: Sequence[tuple[int, ...]], alone: tuple[int, ...]
+    ) -> Array:
+        keeps = {*self.both, *alone, *self.summed}
+        wide = tuple(n if d in keeps else 1 for d, n in enumerate(self.full))
+        order = [d for group in groups for d in group]
+        sizes = [int(np.prod([wide[d] for d in group])) for group in groups]
+        return np.broadcast_to(array, wide).transpose(order).reshape(sizes)
+
+    def back(self, array: Array) -> Array:
+        """Arrange a product (both, left alone, right alone) as the result, with axes of 1 summed."""
+        axes = [*self.both, *self.left_alone, *self.right_alone]
+        shape = [self.full[d] for d in axes] + [1] * len(self.summed)
+        return array.reshape(shape).transpose(np.argsort([*axes, *self.summed]))
+
+
+def contracted(a: Number, b: Number, layout: MatrixLayout) -> Number | None:
+    """Sum products over the axes of a layout, by products of float64 matrices that never round.
+
+    Magnitudes are cut into limbs of w bits, with 2 w + log2(terms) <= 53: all partial sums are
+    integers below 2**53, so a product of matrices is exact in whatever order it adds. Returns None
+    if the numbers are too long for that to pay.
+    """
+    terms = int(np.prod([layout.full[d] for d in layout.summed]))
+    width = (53 - max(1, terms).bit_length()) // 2
+    counts = [-(-max(x.bits, 1) // width) for x in (a, b)]
+    if counts[0] * counts[1] > MAX_LIMB_PRODUCTS:
+        return None
+    left = [layout.left(limb) for limb in _limbs(a.num, width, counts[0])]
+    right = [layout.right(limb) for limb in _limbs(b.num, width, counts[1])]
+    bits = a.bits + b.bits + terms.bit_length()
+    num: Any = 0
+    for level in range(sum(counts) - 1):
+        pairs = ((i, level - i) for i in range(counts[0]) if 0 <= level - i < counts[1])
+        part = sum(np.matmul(left[i], right[j]).astype(np.int64) for i, j in pairs)
+        num = num + (_widened(np.asarray(part), bits) << (level * width))
+    return Number(layout.back(np.asarray(num)), a.den * b.den, a.exp + b.exp, bits)
+
+
+def _limbs(num: Integers, width: int, count: int) -> Iterator[NDArray[np.float64]]:
+    sign, size, mask = np.sign(num), abs(num), (1 << width) - 1
+    for limb in range(count):
+        yield (((size >> (limb * width)) & mask) * sign).astype(np.float64)
+
+
+def lengths(ints: Integers) -> NDArray[np.int64]:
+    """Return the bit lengths of non-negative integers."""
+    return np.asarray(bit_length(np.asarray(ints)), np.int64)

@@ -1,0 +1,151 @@
+"""Non-negative numbers that are only ever rounded upward, far beyond the range of float64.
+
+Bounds are made of these: data of f64 neither overflow nor vanish in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import fmpz
+from numpy.typing import NDArray
+
+from conformance.core.exact import Ball, Exact, Number, lengths
+from conformance.dtypes import Array
+from conformance.reference.exact import as_wide
+
+GROWTH = 1 + 2.0**-50
+"""A factor above the error of a few operations of float64."""
+
+ZERO_EXPONENT = -(1 << 40)
+
+
+class Magnitude:
+    """Non-negative numbers ``m * 2**e``, elementwise, with m in [0.5, 1), 0 or infinite."""
+
+    __slots__ = ("e", "m")
+
+    m: NDArray[np.float64]
+    e: NDArray[np.int64]
+
+    def __init__(self, m: Any, e: Any = 0) -> None:
+        part, exponent = np.frexp(np.where(np.isnan(m), np.inf, m))
+        self.m = np.asarray(part)
+        self.e = np.where(part == 0, ZERO_EXPONENT, np.asarray(e, np.int64) + exponent)
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Where the numbers are not zero."""
+        return np.asarray(self.m > 0)
+
+    def __mul__(self, other: Magnitude | float | Array) -> Magnitude:
+        other = other if isinstance(other, Magnitude) else Magnitude(other)
+        with np.errstate(invalid="ignore"):
+            m = np.where((self.m == 0) | (other.m == 0), 0.0, self.m * other.m * GROWTH)
+        return Magnitude(m, self.e + other.e)
+
+    def __add__(self, other: Magnitude) -> Magnitude:
+        e = np.maximum(self.e, other.e)
+        return Magnitude((self._at(e) + other._at(e)) * GROWTH, e)
+
+    def __truediv__(self, other: Magnitude) -> Magnitude:
+        """Divide by lower bounds; by 0 it is infinite."""
+        with np.errstate(all="ignore"):
+            m = np.where(self.m == 0, 0.0, self.m / other.m * GROWTH)
+        endless = (other.m == 0) & (self.m != 0)
+        return Magnitude(np.where(endless, np.inf, m), self.e - np.where(other.m == 0, 0, other.e))
+
+    def less(self, other: Magnitude) -> Magnitude:
+        """Return lower bounds of the difference, at least 0, where self may be a bit too large."""
+        e = np.maximum(self.e, other.e)
+        with np.errstate(invalid="ignore"):
+            m = self._at(e) * (1 - 2.0**-44) - other._at(e) * GROWTH
+        return Magnitude(np.where(m > 0, m, 0.0), e)
+
+    def total(self, axes: tuple[int, ...]) -> Magnitude:
+        """Sum over axes, which stay with an extent of 1."""
+        if not all(self.m.shape[axis] for axis in axes):
+            return Magnitude(self.m.sum(axis=axes, keepdims=True))
+        e = self.e.max(axis=axes, keepdims=True)
+        m = self._at(e).sum(axis=axes, keepdims=True)
+        count = self.m.size // max(1, m.size)
+        return Magnitude(m * (1 + (count + 4) * 2.0**-52), e)
+
+    def largest(self, axes: tuple[int, ...]) -> Magnitude:
+        """Return the largest over axes, which stay with an extent of 1."""
+        if not all(self.m.shape[axis] for axis in axes):
+            return Magnitude(self.m.sum(axis=axes, keepdims=True))
+        e = self.e.max(axis=axes, keepdims=True)
+        return Magnitude(self._at(e).max(axis=axes, keepdims=True) * GROWTH, e)
+
+    def exceeds(self, other: Magnitude) -> NDArray[np.bool_]:
+        """Return where self may be larger."""
+        e = np.maximum(self.e, other.e)
+        return np.asarray(self._at(e) > other._at(e))
+
+    def each(self, change: Callable[[Array], Array]) -> Magnitude:
+        """Make a change to both arrays."""
+        result = Magnitude.__new__(Magnitude)
+        result.m, result.e = change(self.m), change(self.e)
+        return result
+
+    def where(self, condition: Any, other: Magnitude) -> Magnitude:
+        """Return self where a condition holds, else the other."""
+        result = Magnitude.__new__(Magnitude)
+        result.m = np.where(condition, self.m, other.m)
+        result.e = np.where(condition, self.e, other.e)
+        return result
+
+    def number(self) -> tuple[Number, NDArray[np.bool_]]:
+        """Return the finite numbers exactly, and where they are infinite."""
+        endless = np.asarray(np.isinf(self.m))
+        finite = (self.m > 0) & ~endless
+        low = int(self.e[finite].min()) - 53 if finite.any() else 0
+        whole = as_wide(np.asarray((np.where(finite, self.m, 0) * 2.0**53).astype(np.int64)))
+        num = np.asarray(whole << np.where(finite, self.e - 53 - low, 0).astype(object), object)
+        bits = max((int(entry).bit_length() for entry in num.ravel()), default=1)
+        return Number(num, 1, low, bits), endless
+
+    def _at(self, e: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The numbers on a scale of at least their exponents; tiny ones are rounded up."""
+        gap = self.e - e
+        shifted = np.ldexp(self.m, np.maximum(gap, -1060).astype(np.int32))
+        return shifted + np.where((gap < -1000) & (self.m > 0), 2.0**-1000, 0.0)
+
+
+NOTHING = Magnitude(np.zeros(()))
+
+
+def power_of_two(exponent: Any) -> Magnitude:
+    """Return powers of two."""
+    return Magnitude(np.ones(np.shape(exponent)), exponent)
+
+
+_upper = np.frompyfunc(
+    lambda ball: ball.abs_upper().man_exp() if ball.is_finite() else (fmpz(1), fmpz(1 << 20)), 1, 2
+)
+
+
+def magnitude(value: Exact) -> Magnitude:
+    """Return upper bounds of the magnitudes of numbers, 0 where they are not finite."""
+    if isinstance(value, Ball):
+        man, exp = _upper(value.mid)
+        size = _integer(np.asarray(np.frompyfunc(int, 1, 1)(man), object))
+        return Magnitude(size.m, size.e + np.asarray(exp, object).astype(np.int64))
+    size = _integer(abs(np.asarray(value.num)))
+    size = Magnitude(size.m, size.e + value.exp)
+    if isinstance(value.den, int) and value.den == 1:
+        return size
+    return size / _integer(np.asarray(value.den)).less(NOTHING)
+
+
+def _integer(ints: Array) -> Magnitude:
+    if ints.dtype == object:
+        cut = np.maximum(lengths(ints) - 53, 0)
+        grown = np.where(cut > 0, GROWTH, 1.0)
+        top = np.asarray(ints >> cut.astype(object), object).astype(np.float64)
+        return Magnitude(top * grown, cut)
+    exact = ints < 1 << 53
+    return Magnitude(ints.astype(np.float64) * np.where(exact, 1.0, GROWTH))

@@ -1,0 +1,375 @@
+"""An operator's interface and meaning, read from YAML: a program of tensors in index notation.
+
+A tensor is defined over indices (``at``) by terms over further indices (``over``) that are combined.
+What stands in one definition may be reordered by an honest implementation; a definition's result is
+stored, and nothing is moved across it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from conformance.core.functions import of_type
+from conformance.core.parser import parse
+from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
+from conformance.dtypes import DTYPES
+from conformance.errors import ExpressionError
+from conformance.json_schema import load_schema
+from conformance.spec import schema_check
+from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_source import Path, Source
+
+SKIP = "skip"
+"""What ``outside`` says where terms that read outside of a tensor are left out."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute; ``type`` is int, bool, word, or the format that its fractions are stored in.
+
+    ``per`` is a group of axes, with an entry for each; a ``list`` has any number of entries. One
+    without a ``default`` is required.
+    """
+
+    name: str
+    type: str = "int"
+    per: str | None = None
+    list: bool = False
+    default: Any = None
+    values: tuple[str, ...] = ()
+    min: int | None = None
+    max: int | None = None
+
+    @property
+    def kind(self) -> Kind:
+        type_ = "rational" if self.type in DTYPES else self.type
+        if self.list:
+            return Kind("list", holds=type_)
+        return Kind(type_, self.per, words=frozenset(self.values))
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A name that shapes give a value: one, or one for each axis of the group ``per``.
+
+    The dimensions of a group that is ``broadcast`` are those of all tensors, stretched.
+    """
+
+    name: str
+    per: str | None = None
+    broadcast: bool = False
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input. ``shapes`` are alternatives by rank, of which the first says how it is read.
+
+    ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
+    0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
+    """
+
+    name: str
+    type: str
+    shapes: tuple[tuple[Node, ...], ...]
+    broadcast: bool = False
+    absent: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A tensor: at each of the indices ``at``, the terms over ``over`` combined, and finished.
+
+    ``abbreviations`` are names over the indices, ``keep`` says which terms count. ``outside`` is a
+    value for reads outside of a tensor, :data:`SKIP` or None, where they are an error. Without
+    ``term`` there is nothing to combine, and ``finish`` is the value.
+    """
+
+    name: str
+    at: Mapping[str, Node]
+    over: Mapping[str, Node]
+    abbreviations: Mapping[str, Node]
+    finish: Node
+    keep: Node | None = None
+    outside: Node | str | None = None
+    term: Node | None = None
+    combine: str = ""
+
+    def trees(self) -> Iterator[Node]:
+        """Yield all its expressions."""
+        yield from (*self.at.values(), *self.over.values(), *self.abbreviations.values())
+        yield from (tree for tree in (self.keep, self.term, self.finish) if tree is not None)
+        if isinstance(self.outside, Node):
+            yield self.outside
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names that it speaks of."""
+        return NO_NAMES.union(*(tree.names for tree in self.trees()))
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output: a definition, in the shape that is stated, or without dimensions to ``omit``."""
+
+    name: str
+    type: str
+    shape: tuple[Node, ...] = ()
+    omit: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """An operator, complete; ``data`` is the document that it was read from."""
+
+    op: str
+    types: Mapping[str, tuple[str, ...]]
+    attributes: Mapping[str, Attribute]
+    dims: Mapping[str, Dimension]
+    groups: Mapping[str, Node]
+    inputs: tuple[Tensor, ...]
+    let: Mapping[str, Node]
+    require: Mapping[str, Node]
+    define: Mapping[str, Definition]
+    outputs: tuple[Output, ...]
+    data: Mapping[str, Any]
+
+    @cached_property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """The inputs, by name."""
+        return {tensor.name: tensor for tensor in self.inputs}
+
+
+def read_operator(text: str, file: str = "<text>") -> Operator:
+    """Parse an operator's YAML.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
+    """
+    return operator_of(parse_yaml(text, file))
+
+
+def operator_of(source: Source) -> Operator:
+    """Build the operator that ``source`` holds; raise SpecError with all its problems."""
+    operator = None
+    if schema_check.check(source, load_schema("core/operator.schema.json")):
+        operator = _Reader(source).operator()
+    source.check()
+    assert operator is not None
+    return operator
+
+
+_ANY = Kind("int")
+"""The kind of what has a problem of its own, so that what speaks of it can be read."""
+
+
+class _Reader:
+    """Reads the sections of one file in turn; problems are noted in ``source``."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.data: dict[str, Any] = source.data
+        self.scope: dict[str, Kind] = {}
+        self.shapes: dict[str, list[str | None]] = {}
+        self.words: frozenset[str] = NO_NAMES
+
+    def operator(self) -> Operator:
+        data = self.data
+        attributes = {name: self.attribute(name, raw) for name, raw in self.items("attributes")}
+        dims = {name: Dimension(name, **raw) for name, raw in self.items("dims")}
+        self.words = frozenset(word for one in attributes.values() for word in one.values)
+        named = [*attributes.values(), *dims.values()]
+        for quantity in named:
+            kind = quantity.kind if isinstance(quantity, Attribute) else Kind("int", quantity.per)
+            self.bind(("attributes" if isinstance(quantity, Attribute) else "dims", quantity.name), kind)
+        for group in sorted({quantity.per for quantity in named if quantity.per}):
+            self.bind(("dims",), Kind("int", group), group)
+        groups = {
+            name: self.parse(("groups", name), raw, "int") for name, raw in self.items("groups")
+        }
+        inputs = tuple(self.tensor(number, raw) for number, raw in enumerate(data["inputs"]))
+        let = {}
+        for name, raw in self.items("let"):
+            let[name] = self.parse(("let", name), raw)
+            self.bind(("let", name), let[name].kind)
+        require = {
+            name: self.parse(("require", name), raw, "bool") for name, raw in self.items("require")
+        }
+        define = {name: self.definition(name, raw) for name, raw in self.items("define")}
+        outputs = tuple(self.output(number, raw, define) for number, raw in enumerate(data["outputs"]))
+        types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
+        return Operator(
+            data["op"], types, attributes, dims, groups, inputs, let, require, define, outputs, data
+        )
+
+    def items(self, section: str) -> list[tuple[str, Any]]:
+        return list((self.data.get(section) or {}).items())
+
+    def bind(self, path: Path, kind: Kind, name: str = "") -> None:
+        """Give a name its kind; names are unique over all sections."""
+        name = name or str(path[-1])
+        if name in self.scope:
+            self.source.problem(path, f"there are two of the name '{name}'", key=True)
+        self.scope[name] = kind
+
+    def parse(
+        self, path: Path, raw: Any, *types: str, scope: Mapping[str, Kind] | None = None
+    ) -> Node:
+        """The tree of the expression at ``path``, which is of one of ``types``, if any is named."""
+        text = str(raw).lower() if isinstance(raw, bool) else str(raw)
+        try:
+            node = parse(text, self.scope if scope is None else scope, self.words, self.shapes)
+            return of_type(node, *types) if types else node
+        except ExpressionError as error:
+            self.source.problem(
+                path, error.message, expected=error.expected, hint=error.hint, offset=error.offset
+            )
+            return Node("constant", (), _ANY, 0, 0)
+
+    def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
+        path: Path = ("attributes", name)
+        values = tuple(raw.get("values", ()))
+        attribute = Attribute(name, **{**raw, "values": values})
+        if (attribute.type == "word") != bool(values):
+            self.source.problem(path, "a word has 'values', nothing else has", key=True)
+        default = raw.get("default")
+        if default is not None and not self._fits(attribute, default):
+            self.source.problem((*path, "default"), f"'{default}' is no such value", expected=attribute.type)
+        return attribute
+
+    @staticmethod
+    def _fits(attribute: Attribute, default: Any) -> bool:
+        entries = default if isinstance(default, list) else [default]
+        if attribute.type == "word":
+            return all(entry in attribute.values for entry in entries)
+        if attribute.type in DTYPES:
+            return all(_fraction(entry) is not None for entry in entries)
+        return all(type(entry).__name__ == attribute.type for entry in entries)
+
+    def tensor(self, number: int, raw: Mapping[str, Any]) -> Tensor:
+        path: Path = ("inputs", number)
+        shapes = tuple(
+            tuple(self.parse((*at, k), item, "int") for k, item in enumerate(shape))
+            for at, shape in [
+                ((*path, "shape"), raw["shape"]),
+                *(((*path, "or", k), shape) for k, shape in enumerate(raw.get("or", ()))),
+            ]
+        )
+        name = raw["name"]
+        absent = _fraction(raw["absent"]) if "absent" in raw else None
+        if "absent" in raw and absent is None:
+            self.source.problem((*path, "absent"), "this is no number")
+        self.bind((*path, "name"), Kind("tensor", holds=self._holds((*path, "type"), raw["type"])), name)
+        self.shapes[name] = [item.kind.per for item in shapes[0]]
+        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent)
+
+    def _holds(self, path: Path, variable: str) -> str:
+        """The type of a tensor's elements as expressions see it: whole numbers only are plain."""
+        types = self.data["types"]
+        if variable not in types and variable not in DTYPES:
+            self.source.unknown(path, f"'{variable}' is not a type of this file", variable, types)
+        # A type variable that is integers alone holds what may be an index, or be computed with.
+        return "int" if variable in DTYPES and not DTYPES[variable].is_float else "real"
+
+    def definition(self, name: str, raw: Mapping[str, Any]) -> Definition:
+        path: Path = ("define", name)
+        at = {key: self.parse((*path, "at", key), text, "int") for key, text in raw["at"].items()}
+        over = {
+            key: self.parse((*path, "over", key), text, "int")
+            for key, text in raw.get("over", {}).items()
+        }
+        scope = dict(self.scope)
+        for key, extent in {**at, **over}.items():
+            if key in scope:
+                self.source.problem(path, f"the index '{key}' has the name of something else", key=True)
+            scope[key] = Kind("int", extent.kind.per, frozenset({key}))
+        abbreviations = {}
+        for key, text in raw.get("with", {}).items():
+            abbreviations[key] = self.parse((*path, "with", key), text, scope=scope)
+            scope[key] = abbreviations[key].kind
+        combine = raw.get("combine", "")
+        if ("term" in raw) != bool(combine) or ("value" in raw) == ("term" in raw):
+            message = "a definition has 'value', or 'term' and 'combine'"
+            self.source.problem(path, message, key=True)
+        if "value" in raw:
+            for key in sorted(raw.keys() & {"over", "keep", "finish"}):
+                self.source.problem((*path, key), f"'{key}' needs 'term' and 'combine'", key=True)
+        term = self.parse((*path, "term"), raw["term"], *NUMERIC, scope=scope) if "term" in raw else None
+        keep = self.parse((*path, "keep"), raw["keep"], "bool", scope=scope) if "keep" in raw else None
+        outside: Node | str | None = None
+        if "outside" in raw:
+            outside = SKIP
+            if raw["outside"] != SKIP:
+                outside = self.parse((*path, "outside"), raw["outside"], *NUMERIC, scope=scope)
+        finish = self.finish(path, raw, scope, at, over, combine)
+        definition = Definition(
+            name, at, over, abbreviations, finish, keep, outside, term, combine
+        )
+        holds = "int" if finish.kind.type == "int" else "real"
+        self.bind(path, Kind("tensor", holds=holds), name)
+        self.shapes[name] = [extent.kind.per for extent in at.values()]
+        return definition
+
+    def finish(
+        self,
+        path: Path,
+        raw: Mapping[str, Any],
+        scope: dict[str, Kind],
+        at: Mapping[str, Node],
+        over: Mapping[str, Node],
+        combine: str,
+    ) -> Node:
+        """The value of each element. What is combined away is no more, but for what a search chose."""
+        if "value" in raw:
+            return self.parse((*path, "value"), raw["value"], *NUMERIC, scope=scope)
+        rows = frozenset(at)
+        inner = scope | {"total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
+        node = self.parse((*path, "finish"), raw.get("finish", "total"), *NUMERIC, scope=inner)
+        gone = sorted(node.kind.indices & over.keys())
+        if gone and "_" not in combine:
+            message = f"'{gone[0]}' is combined away"
+            self.source.problem((*path, "finish"), message, hint="first_max and the like choose one")
+        return node
+
+    def output(self, number: int, raw: Mapping[str, Any], define: Mapping[str, Definition]) -> Output:
+        path: Path = ("outputs", number)
+        name = raw["name"]
+        if name not in define:
+            self.source.unknown((*path, "name"), f"'{name}' is not defined", name, define)
+        self._holds((*path, "type"), raw["type"])
+        shape, omit = (
+            tuple(
+                self.parse((*path, key, k), item, type_) for k, item in enumerate(raw.get(key, ()))
+            )
+            for key, type_ in (("shape", "int"), ("omit", "bool"))
+        )
+        return Output(name, raw["type"], shape, omit)
+
+
+def _fraction(raw: Any) -> Fraction | None:
+    """The number that a constant of the language says, perhaps with a sign; None if it is none."""
+    text = str(raw).strip()
+    negative = text.startswith("-")
+    try:
+        node = parse(text.removeprefix("-"), {})
+    except ExpressionError:
+        return None
+    if node.op != "constant" or not node.kind.is_number:
+        return None
+    value = Fraction(node.value)  # type: ignore[arg-type]
+    return -value if negative else value
+
+
+def stored(value: Any, format_: str) -> Fraction:
+    """Return a number as a float attribute stores it: rounded once to a format.
+
+    Raises ValueError for what is no finite number.
+    """
+    number = value if isinstance(value, Fraction) else _fraction(value) if isinstance(value, str) else None
+    if number is None:
+        number = Fraction(value)
+    return Fraction(float(DTYPES[format_].numpy.type(float(number))))
+
+

@@ -1,0 +1,90 @@
+"""The visitor of plain values: whole numbers, truth values, fractions, words, lists.
+
+A value with an entry for each axis is a tuple. Entries are single values for one case; over the
+indices of a definition, or over thousands of cases at once, they are arrays that broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from conformance.core.functions import FUNCTIONS
+from conformance.core.tree import Node
+from conformance.errors import EvaluationError
+
+
+class PlainVisitor:
+    """A visitor of plain values.
+
+    ``lookup`` gives the value of a name. ``ranks`` has the rank of each tensor that is given.
+    """
+
+    def __init__(self, lookup: Callable[[str], Any], ranks: Mapping[str, int]) -> None:
+        self.lookup = lookup
+        self.ranks = ranks
+
+    def visit(self, node: Node) -> Any:
+        """Compute the value of a tree.
+
+        Raises :class:`~conformance.errors.EvaluationError` for a division by zero.
+        """
+        if node.op == "constant":
+            return node.value
+        if node.op == "name":
+            return self.lookup(str(node.value))
+        if node.op == "has":
+            return node.value in self.ranks
+        if node.op == "rank_of":
+            return self.ranks.get(str(node.value), 0)
+        if node.op == "read":
+            return self.read(node)
+        if node.op in ("where", "and", "or"):
+            return self._decided(node)
+        return self.apply(node, *map(self.visit, node.args))
+
+    def _decided(self, node: Node) -> Any:
+        """What a single condition rules out is not evaluated, so that it may divide by zero."""
+        first = self.visit(node.args[0])
+        if isinstance(first, tuple | np.ndarray):
+            return self.apply(node, first, *map(self.visit, node.args[1:]))
+        if node.op == "where":
+            return self.repeated(node, self.visit(node.args[1 if first else 2]))
+        if bool(first) == (node.op == "or"):
+            return self.repeated(node, bool(first))
+        return self.apply(node, first, *map(self.visit, node.args[1:]))
+
+    def repeated(self, node: Node, value: Any) -> Any:
+        """A single value for each axis, where the kind has an entry for each."""
+        if node.kind.per and not isinstance(value, tuple):
+            return (value,) * len(self.lookup(node.kind.per))
+        return value
+
+    def apply(self, node: Node, *args: Any) -> Any:
+        """An operation on the values of its arguments, entry by entry."""
+        row = FUNCTIONS[node.op]
+        if row.over_axes:
+            return row.plain(*args)
+        counts = {len(arg) for arg in args if isinstance(arg, tuple)}
+        if not counts:
+            return self.single(node, *args)
+        if len(counts) > 1:
+            raise EvaluationError("values with different numbers of axes meet")
+        return tuple(
+            self.single(node, *(arg[k] if isinstance(arg, tuple) else arg for arg in args))
+            for k in range(counts.pop())
+        )
+
+    def single(self, node: Node, *args: Any) -> Any:
+        """An operation on single values, or arrays."""
+        try:
+            with np.errstate(divide="raise"):
+                return FUNCTIONS[node.op].plain(*args)
+        except (ZeroDivisionError, FloatingPointError):
+            raise EvaluationError("division by zero") from None
+
+    def read(self, node: Node) -> Any:
+        """The elements of a tensor."""
+        raise EvaluationError(f"{node.value} cannot be read here")
