@@ -1,4 +1,4 @@
-"""Binds the names of one case: attributes are read, dimensions are solved for, shapes are checked."""
+"""Binds the names of a case: reads attributes, solves for dimensions, checks shapes."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ class Binding:
         )
 
     def items(self, tensor: Tensor) -> Sequence[Node]:
-        """Return the dimensions of a tensor as it is given: of the alternative of its rank."""
+        """Return the dimensions of the alternative shape that a tensor has."""
         rank = len(self.shapes[tensor.name])
         others = (shape for shape in tensor.shapes[1:] if len(shape) == rank)
         return next(others, tensor.shapes[0])
 
     def flat(self, nodes: Sequence[Node]) -> Shape:
-        """Return the values of nodes in a row; one with an entry per axis gives all of them."""
+        """Return the values of nodes in a row, with all their entries."""
         values = (self.evaluate(node) for node in nodes)
         return tuple(
             int(n) for value in values for n in (value if isinstance(value, tuple) else (value,))
@@ -137,7 +137,7 @@ class Binding:
     # -- shapes
 
     def stretches(self, item: Node) -> bool:
-        """Whether an item stands for dimensions that broadcast."""
+        """Return whether an item stands for dimensions that broadcast."""
         dim = self.operator.dims.get(str(item.value)) if item.op == "name" else None
         return dim is not None and dim.broadcast
 
@@ -190,7 +190,9 @@ class Binding:
             return tuple(np.broadcast_shapes(*parts))
         except ValueError:
             listed = " and ".join(map(str, map(list, parts)))
-            raise InvalidCase(f"{name}: {listed} do not broadcast", (f"{name}.broadcast",)) from None
+            raise InvalidCase(
+                f"{name}: {listed} do not broadcast", (f"{name}.broadcast",)
+            ) from None
 
     def _check(self, tensor: Tensor) -> None:
         """Compare a tensor's shape with what the operator says."""
@@ -215,7 +217,9 @@ class Binding:
             stretches = any(map(self.stretches, items))
             fits = (inner if stretches else shape) == expected
         if not fits:
-            message = f"{tensor.name} is {list(shape)} where the specification says {list(expected)}"
+            message = (
+                f"{tensor.name} is {list(shape)} where the specification says {list(expected)}"
+            )
             raise InvalidCase(message, (f"{tensor.name}.shape",))
 
 

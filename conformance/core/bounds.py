@@ -2,42 +2,44 @@ r"""Forward error analysis along with exact evaluation: how far an honest machin
 
 **Honest machines.** A definition is an expression over stored numbers. Honest is whatever computes
 an expression that is equal to it by the laws of a field: terms are added in any order and grouping,
-products are distributed over sums, factors are applied early or late, a division is one by a rounded
-reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in a format of
-unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``, is a number
-that is computed before it is used: nothing moves across it.
+products are distributed over sums, factors are applied early or late, a division is one by a
+rounded reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in a
+format of unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``, is
+a number that is computed before it is used: nothing moves across it.
 
-**What is traced.** With each exact value v: its ``mass`` M, which is v with every term of its sums made
-positive, which none of those laws changes; ``err`` E with \|v' - v\| <= E for whatever v' an honest
-machine may have; n = ``adds`` + 1, the number of terms that a sum, multiplied out, may have;
+**What is traced.** With each exact value v: its ``mass`` M, which is v with every term of its sums
+made positive, which none of those laws changes; ``err`` E with \|v' - v\| <= E for whatever v' an
+honest machine may have; n = ``adds`` + 1, the number of terms that a sum, multiplied out, may have;
 ``exact``, where nothing on the way to v can round, since all of it are multiples of 2**``grid`` and
-at most 2**(digits + grid). Exactness is a matter of the whole: a sum whose partial sums are exact is
-not if its terms are scaled or interleaved with others first. So E is always that of a machine for
-which nothing is exact, and only what is stored, or given to a function, has E = 0 where ``exact``.
+at most 2**(digits + grid). Exactness is a matter of the whole: a sum whose partial sums are exact
+is not if its terms are scaled or interleaved with others first. So E is always that of a machine
+for which nothing is exact, and only what is stored, or given to a function, has E = 0 where
+``exact``.
 
 **Rules.** u is charged to masses, and each rule holds for the multiplied-out form as for the other.
 
-- *Sum* of terms with n_i each and N = sum n_i: all N are added in any order, with an error of at most
-  (N - 1) u times the sum of their magnitudes (Jeannerod and Rump, "Improved error bounds for inner
-  products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013). E_i has (n_i - 1) u M_i
-  of it already: sum E_i + sum (N - n_i) u (M_i + E_i). A term of mass 0 is none: adding 0 rounds
-  nothing. An addition that underflows is exact.
-- *Product*: E_a X_b + E_b X_a + E_a E_b + (1 + (n_a - 1)(n_b - 1)) u (M_a M_b + ...). X is the mass of a
-  sum that may be multiplied out while the other factor is one too, else the magnitude: a number that
-  is computed once has one error, however the sum beside it is taken apart. The last part is what the
-  n_a n_b - 1 additions and the rounding of each product have beyond that.
-- *Division* by b, which is not taken apart: (E_a + \|a\| E_b / \|b\|) / (\|b\| - E_b), and 2 u + u**2 of
-  M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two.
-- *Powers* of x, which is not taken apart: (\|x\| + E)**p - \|x\|**p <= p E (\|x\| + E)**(p - 1), and
-  max(p - 1, 4) u: products, or a function right to two units.
-- *Functions*: the function over [v - E, v + E], and the units in the last place that its row states.
+- *Sum* of terms with n_i each and N = sum n_i: all N are added in any order, with an error of at
+  most (N - 1) u times the sum of their magnitudes (Jeannerod and Rump, "Improved error bounds for
+  inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013). E_i has (n_i -
+  1) u M_i of it already: sum E_i + sum (N - n_i) u (M_i + E_i). A term of mass 0 is none: adding 0
+  rounds nothing. An addition that underflows is exact.
+- *Product*: E_a X_b + E_b X_a + E_a E_b + (1 + (n_a - 1)(n_b - 1)) u (M_a M_b + ...). X is the mass
+  of a sum that may be multiplied out while the other factor is one too, else the magnitude: a
+  number that is computed once has one error, however the sum beside it is taken apart. The last
+  part is what the n_a n_b - 1 additions and the rounding of each product have beyond that.
+- *Division* by b, which is not taken apart: (E_a + \|a\| E_b / \|b\|) / (\|b\| - E_b), and 2 u +
+  u**2 of M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two.
+- *Powers* of x, which is not taken apart: (\|x\| + E)**p - \|x\|**p <= p E (\|x\| + E)**(p - 1),
+  and max(p - 1, 4) u: products, or a function right to two units.
+- *Functions*: the function over [v - E, v + E], and the units in the last place that its row
+  states.
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
 - *Decisions* between reals that E leaves open: there any value passes, too.
 
-Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first; the
-error of a mean multiplies the value of what stands beside it, not its mass, or a normalisation of
-offset data accepts 55 times as much as it should.
+Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first;
+the error of a mean multiplies the value of what stands beside it, not its mass, or a normalisation
+of offset data accepts 55 times as much as it should.
 """
 
 from __future__ import annotations
@@ -90,9 +92,9 @@ class Machine:
 class Real:
     """Exact numbers and, with a ``machine``, what it may have instead (see the module).
 
-    ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64, ``positive``
-    is where no honest machine has a negative number, or NaN. All have the shape of the value, or
-    broadcast to it.
+    ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64,
+    ``positive`` is where no honest machine has a negative number, or NaN. All have the shape of the
+    value, or broadcast to it.
     """
 
     value: Exact
@@ -128,8 +130,14 @@ class Real:
             return array if np.shape(array) == shape else np.broadcast_to(array, shape)
 
         return Real(
-            self.value.each(fill), self.machine, self.mass.each(fill), self.err.each(fill),
-            fill(self.exact), fill(self.grid), fill(self.adds), fill(self.positive),
+            self.value.each(fill),
+            self.machine,
+            self.mass.each(fill),
+            self.err.each(fill),
+            fill(self.exact),
+            fill(self.grid),
+            fill(self.adds),
+            fill(self.positive),
         )
 
     @property
@@ -185,7 +193,7 @@ def _not_negative(value: Number) -> NDArray[np.bool_]:
 
 
 def _grid_of(value: Exact) -> NDArray[np.int64]:
-    """For each number the largest power of two that it is a multiple of; none of other fractions."""
+    """The exponent of the largest power of two that each number is a multiple of."""
     if isinstance(value, Ball):
         return np.asarray(NO_GRID)
     num = np.asarray(value.num)
@@ -199,7 +207,9 @@ def _grid_of(value: Exact) -> NDArray[np.int64]:
     den = np.asarray(value.den)
     twos = exact.lengths(den & -den) - 1
     power = (den & (den - 1)) == 0
-    return np.where((num == 0) | np.asarray(power, bool), grid - np.where(num == 0, 0, twos), NO_GRID)
+    return np.where(
+        (num == 0) | np.asarray(power, bool), grid - np.where(num == 0, 0, twos), NO_GRID
+    )
 
 
 def _fits(mass: Magnitude, grid: Any, machine: Machine) -> NDArray[np.bool_]:
@@ -250,7 +260,9 @@ def add(a: Real, b: Real) -> Real:
     if machine.flushes:
         err = err + power_of_two(np.asarray(machine.lost)).where((n > 0) & (m > 0), NOTHING)
     return _checked(
-        Real(value, machine, mass, err, fits, grid, np.maximum(n + m - 1, 0), a.positive & b.positive)
+        Real(
+            value, machine, mass, err, fits, grid, np.maximum(n + m - 1, 0), a.positive & b.positive
+        )
     )
 
 
@@ -292,7 +304,13 @@ def multiply(a: Real, b: Real) -> Real:
     fits = a.exact & b.exact & _fits(mass, grid, machine)
     return _checked(
         Real(
-            value, machine, mass, brought + new, fits, grid, np.maximum(terms - 1, 0),
+            value,
+            machine,
+            mass,
+            brought + new,
+            fits,
+            grid,
+            np.maximum(terms - 1, 0),
             a.positive & b.positive & ~np.isinf(brought.m),
         )
     )
@@ -356,7 +374,11 @@ def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
     if isinstance(value, Ball):
         return np.zeros(value.mid.shape, np.bool_)
     num, den = abs(np.asarray(value.num)), np.asarray(value.den)
-    return np.asarray((num != 0) & (num & (num - 1) == 0) & (den & (den - 1) == 0), np.bool_)
+    return np.asarray((num != 0) & _has_one_bit(num) & _has_one_bit(den), np.bool_)
+
+
+def _has_one_bit(ints: Any) -> Any:
+    return np.asarray(ints & (ints - 1) == 0, np.bool_)
 
 
 def power(a: Real, exponent: int) -> Real:
@@ -374,12 +396,11 @@ def power(a: Real, exponent: int) -> Real:
     terms = _terms(a)
     new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
     new = new + (_underflow(terms, machine) * exponent).where(terms > 0, NOTHING)
-    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
-    fits = a.exact & _fits(mass, grid, machine)
+    never, grid = np.asarray(False), np.asarray(NO_GRID)
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     if a.value.special is not None:
         positive = positive & (a.value.special == 0)
-    return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
+    return _checked(Real(value, machine, mass, brought + new, never, grid, a.adds, positive))
 
 
 def function(name: str, a: Real, *parameters: int) -> Real:
@@ -399,18 +420,20 @@ def function(name: str, a: Real, *parameters: int) -> Real:
         brought = _spread(row.exact, a, value, parameters)
     units = np.asarray(max(1.0, 2 * row.ulps))
     if name == "root":
-        units = units + _root_units(a.value, parameters[0], machine)
+        units = units + _root_units(a, parameters[0], machine)
     new = (mass + brought) * (units * machine.unit) + power_of_two(np.asarray(machine.lost)).where(
         mass.is_positive, NOTHING
     )
     never = np.asarray(False)
-    positive = a.positive if row.exact in ROOTS else np.asarray(row.exact == "exp") & ~np.isinf(wrong.m)
+    positive = (
+        a.positive if row.exact in ROOTS else np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
+    )
     return _checked(
         Real(value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive)
     )
 
 
-def _root_units(value: Exact, degree: int, machine: Machine) -> NDArray[np.float64]:
+def _root_units(a: Real, degree: int, machine: Machine) -> NDArray[np.float64]:
     """Units that a power function errs by since it gets the reciprocal of the degree, rounded.
 
     x**(d/q) with \\|d\\| <= u is a factor between exp(-z) and exp(z), z = u \\|log x\\| / q, and
@@ -418,9 +441,12 @@ def _root_units(value: Exact, degree: int, machine: Machine) -> NDArray[np.float
     """
     if degree & (degree - 1) == 0:
         return np.zeros(())
-    size = magnitude(value)
-    z = np.minimum(machine.unit * (np.abs(size.e) + 1.0) * 0.7 / degree, 1.0)
-    return np.asarray((z + z * z) / machine.unit * (1 + 2.0**-40) + 1)
+    # The argument lies between two numbers, the smaller of which may be 0.
+    most, least = magnitude(a.value) + a.wrong, magnitude(a.value).less(a.wrong)
+    lengths = [np.abs(x.e - shift) for x in (most, least) for shift in (0.0, 1.0)]
+    length = np.maximum.reduce(np.broadcast_arrays(*lengths))
+    z = np.minimum(machine.unit * length * 0.7 / degree, 1.0)
+    return np.asarray((z + z * z) / machine.unit * (1 + 2.0**-20))
 
 
 def _spread(name: str, a: Real, result: Ball, parameters: tuple[int, ...]) -> Magnitude:
@@ -463,13 +489,17 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
     fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
     adds = np.maximum(count - 1, 0)
-    positive = a.positive.all(axis=axes, keepdims=True)
+    positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
     return _checked(Real(value, machine, mass, err, fits, grid, adds, positive))
 
 
 def summed_products(
-    value: Exact, mass: Magnitude, count: NDArray[np.int64], grid: NDArray[np.int64],
-    whole: bool, machine: Machine,
+    value: Exact,
+    mass: Magnitude,
+    count: NDArray[np.int64],
+    grid: NDArray[np.int64],
+    whole: bool,
+    machine: Machine,
 ) -> Real:
     """Sum ``count`` products of exact numbers: the rules of products and sums at once.
 
@@ -510,7 +540,7 @@ def extreme(a: Real, b: Real, *, largest: bool) -> Real:
         return chosen
     # Whichever a machine takes, it is no further off than the worse of both.
     worse = a.wrong.where(a.wrong.exceeds(b.wrong), b.wrong)
-    both = a.positive & b.positive
+    both = np.asarray(a.positive & b.positive)
     return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
 
 
@@ -575,5 +605,3 @@ def _fold(values: tuple[Real, ...], *, largest: bool) -> Real:
     for value in values[1:]:
         result = extreme(result, value, largest=largest)
     return result
-
-

@@ -97,7 +97,7 @@ class Evaluation:
         return [self._interval(output) for output in self.operator.outputs]
 
     def dtype_of(self, output: Output) -> str:
-        """Return the element type of an output: a type, or that of an input of its type variable."""
+        """Return the element type of an output, perhaps that of an input of its variable."""
         if output.type in DTYPES:
             return output.type
         for tensor in self.operator.inputs:
@@ -167,7 +167,9 @@ class IndexSpace(PlainVisitor):
         }
         self.shape = tuple(int(n) for value in extents.values() for n in _entries(value))
         if min(self.shape, default=0) < 0:
-            raise InvalidCase(f"{definition.name} has a negative extent", (f"{definition.name}.extent",))
+            raise InvalidCase(
+                f"{definition.name} has a negative extent", (f"{definition.name}.extent",)
+            )
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.names: dict[str, Any] = {}
@@ -175,7 +177,11 @@ class IndexSpace(PlainVisitor):
         for name, extent in extents.items():
             entries = []
             for n in _entries(extent):
-                entries.append(np.arange(int(n)).reshape([-1 if d == axis else 1 for d in range(len(self.shape))]))
+                entries.append(
+                    np.arange(int(n)).reshape(
+                        [-1 if d == axis else 1 for d in range(len(self.shape))]
+                    )
+                )
                 axis += 1
             self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
 
@@ -202,11 +208,14 @@ class IndexSpace(PlainVisitor):
             return np.broadcast_to(array.reshape(array.shape[: self.rows]), shape)
 
         if definition.finish.kind.type == "int":
-            return arrange(np.asarray(self.visit(definition.finish)))
+            array = arrange(np.asarray(self.visit(definition.finish)))
+            if self.doubts:
+                raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
+            return array
         value = self.real(definition.finish).each(arrange).settled()
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
-            value = value.unknown(arrange(full.any(axis=self.summed, keepdims=True)))
+            value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
         return value
 
     def visit(self, node: Node) -> Any:
@@ -240,7 +249,7 @@ class IndexSpace(PlainVisitor):
         return bounds.constant(value, self.machine)
 
     def operation(self, node: Node) -> Real:
-        """An operation on reals."""
+        """Apply an operation to reals."""
         if node.op == "where":
             condition = self.visit(node.args[0])
             if not isinstance(condition, np.ndarray):
@@ -312,14 +321,16 @@ class IndexSpace(PlainVisitor):
         return np.where(inside, picked, self.visit(policy))
 
     def _positions(self, name: str, indices: list[Any]) -> list[Any]:
-        """Positions in a tensor as it is: without dimensions it lacks, at 0 where it is stretched."""
+        """Positions in a tensor as it is given: it may lack dimensions, or be stretched."""
         evaluation = self.evaluation
         tensor, shape = evaluation.operator.tensors[name], evaluation.inputs[name].shape
         items = evaluation.binding.items(tensor)
         if items is not tensor.shapes[0]:
             keys = {item.key for item in items}
             indices = [
-                index for item, index in zip(tensor.shapes[0], indices, strict=True) if item.key in keys
+                index
+                for item, index in zip(tensor.shapes[0], indices, strict=True)
+                if item.key in keys
             ]
         single = sum(not item.kind.per for item in items)
         at: list[Any] = []
@@ -374,9 +385,7 @@ class IndexSpace(PlainVisitor):
     def _masked(self, real: Real, mask: NDArray[np.bool_] | None, neutral: int) -> Real:
         return real if mask is None else bounds.choose(mask, real, self.constant(neutral))
 
-    def _contracted(
-        self, a: Real, b: Real, mask: NDArray[np.bool_] | None
-    ) -> Real | None:
+    def _contracted(self, a: Real, b: Real, mask: NDArray[np.bool_] | None) -> Real | None:
         """A sum of products as a product of matrices, where both factors are given numbers."""
         if not all(map(_is_given, (a, b))):
             return None
@@ -421,13 +430,15 @@ class IndexSpace(PlainVisitor):
 
     def _product(self, real: Real) -> Real:
         """The product of the terms, one after the other."""
-        rows = self.rows
+        rows, result = self.rows, self.constant(1)
         flat = real.each(lambda array: array.reshape((*array.shape[:rows], -1)))
-        result = self.constant(1)
+
+        def factor(k: int) -> Real:
+            inner = [1] * len(self.summed)
+            return flat.each(lambda array: array[..., k].reshape((*array.shape[:-1], *inner)))
+
         for k in range(int(np.prod(self.shape[rows:]))):
-            shape = [1] * len(self.summed)
-            factor = flat.each(lambda a, k=k, shape=shape: a[..., k].reshape((*a.shape[:-1], *shape)))  # type: ignore[misc]
-            result = bounds.multiply(result, factor)
+            result = bounds.multiply(result, factor(k))
         return result
 
     def _extreme(self, real: Real, mask: NDArray[np.bool_] | None) -> Real:
@@ -450,6 +461,8 @@ class IndexSpace(PlainVisitor):
         best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
         kept_shape = (*best.shape, *[1] * len(self.summed))
         if "_" in kind:
+            if real.machine is not None and np.any(real.wrong.is_positive):
+                self.doubts.append(np.asarray(True))
             self._choose_indices(best, kept_shape)
 
         def pick(array: Array) -> Array:
@@ -463,8 +476,13 @@ class IndexSpace(PlainVisitor):
         worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
         err = worst.largest(self.summed)
         return Real(
-            picked.value, real.machine, magnitude(picked.value), err,
-            ~err.is_positive & picked.exact, picked.grid, positive=picked.positive,
+            picked.value,
+            real.machine,
+            magnitude(picked.value),
+            err,
+            ~err.is_positive & picked.exact,
+            picked.grid,
+            positive=picked.positive,
         )
 
     def _choose_indices(self, best: NDArray[np.int64], shape: tuple[int, ...]) -> None:

@@ -2,9 +2,9 @@
 
 Integers are int64 where a bound on their bits proves that wide enough, Python integers otherwise; a
 number moves to Python integers before it could overflow. What is not rational is a ball of
-``flint.arb``: a midpoint and a radius, at a precision that can be raised until it decides. Infinities
-and NaN are kept beside the numbers (``special``, 0 where a number is finite). Nothing is rounded
-before :func:`rounded`.
+``flint.arb``: a midpoint and a radius, at a precision that can be raised until it decides.
+Infinities and NaN are kept beside the numbers (``special``, 0 where a number is finite). Nothing is
+rounded before :func:`rounded`.
 """
 
 from __future__ import annotations
@@ -103,23 +103,25 @@ def decode(array: Array, dtype: DType) -> Number:
     shape = array.shape
     parts = integers.decode(array.reshape(-1) if array.ndim else array.reshape(1), dtype)
     num = parts.significand.reshape(shape)
-    finite = not (parts.nan.any() or (dtype.is_float and (parts.posinf.any() or parts.neginf.any())))
+    finite = not (
+        parts.nan.any() or (dtype.is_float and (parts.posinf.any() or parts.neginf.any()))
+    )
     special = None if finite else np.where(np.isfinite(array), 0.0, array.astype(np.float64))
     return Number(num, 1, parts.exponent, _longest(num), special)
 
 
 def number(value: Any) -> Number:
-    """Convert a plain value to exact numbers: a whole number, a fraction, or an array of them."""
+    """Convert a plain value, or an array of them, to exact numbers."""
     values = np.asarray(value)
     if values.dtype != object:
         num = values.astype(np.int64)
         return Number(num, bits=_longest(num))
-    flat = values.ravel().tolist()
-    den = lcm(*(entry.denominator for entry in flat))
+    entries = values.ravel().tolist()
+    den = lcm(*(entry.denominator for entry in entries))
     twos = (den & -den).bit_length() - 1
-    num = _object([entry.numerator * (den // entry.denominator) for entry in flat], values.shape)
-    bits = _longest(num)
-    return Number(num.astype(np.int64) if bits <= NARROW else num, den >> twos, -twos, bits)
+    wide = _object([x.numerator * (den // x.denominator) for x in entries], values.shape)
+    bits = _longest(wide)
+    return Number(wide.astype(np.int64) if bits <= NARROW else wide, den >> twos, -twos, bits)
 
 
 def _object(entries: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.object_]:
@@ -147,7 +149,10 @@ def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
 
 
 def ends(value: Exact) -> tuple[Number, Number]:
-    """Return the lower and the upper ends of balls; of exact numbers themselves, twice."""
+    """Return the lower and the upper ends of balls, at the precision in force.
+
+    Of exact numbers they are the numbers themselves, twice.
+    """
     if isinstance(value, Number):
         return value, value
     return _end(value, "lower"), _end(value, "upper")
@@ -159,7 +164,9 @@ def _end(value: Ball, side: str) -> Number:
         for ball in value.mid.ravel()
     ]
     low = min((int(exp) for man, exp in flat if man), default=0)
-    num = _object([int(man) << (int(exp) - low) if man else 0 for man, exp in flat], value.mid.shape)
+    num = _object(
+        [int(man) << (int(exp) - low) if man else 0 for man, exp in flat], value.mid.shape
+    )
     return Number(num, 1, low, _longest(num), value.special)
 
 
@@ -199,7 +206,7 @@ _signs = np.frompyfunc(lambda ball: float(ball > 0) - float(ball < 0), 1, 1)
 
 
 def _shadow(value: Exact) -> NDArray[np.float64]:
-    """Infinities and NaN as they are, finite numbers by their sign: that tells what specials give."""
+    """Infinities and NaN as they are, and finite numbers by their sign."""
     if isinstance(value, Number):
         sign = np.sign(value.num).astype(np.float64)
     else:
@@ -357,9 +364,7 @@ def choose(condition: Any, a: Exact, b: Exact) -> Exact:
 
 
 def _differ(a: Number, b: Number) -> bool:
-    same = a.den is b.den or (
-        isinstance(a.den, int) and isinstance(b.den, int) and a.den == b.den
-    )
+    same = a.den is b.den or (isinstance(a.den, int) and isinstance(b.den, int) and a.den == b.den)
     return not (same and a.exp == b.exp)
 
 
@@ -470,11 +475,15 @@ class MatrixLayout:
 
     def left(self, array: Array) -> Array:
         """Arrange the left array as (both, left alone, summed)."""
-        return self._matrices(array, (self.both, (*self.left_alone, *self.right_alone), self.summed), self.left_alone)
+        return self._matrices(
+            array, (self.both, (*self.left_alone, *self.right_alone), self.summed), self.left_alone
+        )
 
     def right(self, array: Array) -> Array:
         """Arrange the right array as (both, summed, right alone)."""
-        return self._matrices(array, (self.both, self.summed, (*self.right_alone, *self.left_alone)), self.right_alone)
+        return self._matrices(
+            array, (self.both, self.summed, (*self.right_alone, *self.left_alone)), self.right_alone
+        )
 
     def _matrices(
         self, array: Array, groups: Sequence[tuple[int, ...]], alone: tuple[int, ...]
@@ -486,14 +495,14 @@ class MatrixLayout:
         return np.broadcast_to(array, wide).transpose(order).reshape(sizes)
 
     def back(self, array: Array) -> Array:
-        """Arrange a product (both, left alone, right alone) as the result, with axes of 1 summed."""
+        """Arrange a product (both, left alone, right alone) as the result."""
         axes = [*self.both, *self.left_alone, *self.right_alone]
         shape = [self.full[d] for d in axes] + [1] * len(self.summed)
         return array.reshape(shape).transpose(np.argsort([*axes, *self.summed]))
 
 
 def contracted(a: Number, b: Number, layout: MatrixLayout) -> Number | None:
-    """Sum products over the axes of a layout, by products of float64 matrices that never round.
+    """Sum products over axes, by products of float64 matrices that never round.
 
     Magnitudes are cut into limbs of w bits, with 2 w + log2(terms) <= 53: all partial sums are
     integers below 2**53, so a product of matrices is exact in whatever order it adds. Returns None
@@ -516,7 +525,8 @@ def contracted(a: Number, b: Number, layout: MatrixLayout) -> Number | None:
 
 
 def _limbs(num: Integers, width: int, count: int) -> Iterator[NDArray[np.float64]]:
-    sign, size, mask = np.sign(num), abs(num), (1 << width) - 1
+    sign, mask = np.sign(num), (1 << width) - 1
+    size: Any = abs(num)
     for limb in range(count):
         yield (((size >> (limb * width)) & mask) * sign).astype(np.float64)
 

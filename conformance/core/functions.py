@@ -43,7 +43,8 @@ class Function:
     """A function of the language, or an operator.
 
     ``over_axes``: it takes values with all their entries, not entry by entry. ``real`` is how reals
-    are computed, of functions that only reals have. ``symbol``: it is written between its arguments.
+    are computed, of functions that only reals have. ``symbol``: it is written between its
+    arguments.
     """
 
     signature: str
@@ -275,7 +276,9 @@ def _reflect(at: Any, size: Any) -> Any:
 
 
 def _flat_index(position: Sequence[Any], size: Sequence[Any]) -> Any:
-    return reduce(lambda index, pair: index * pair[1] + pair[0], zip(position, size, strict=True), 0)
+    return reduce(
+        lambda index, pair: index * pair[1] + pair[0], zip(position, size, strict=True), 0
+    )
 
 
 def _entry_of(values: Sequence[Any], number: Any) -> Any:
@@ -284,7 +287,10 @@ def _entry_of(values: Sequence[Any], number: Any) -> Any:
     if _is_array(number):
         if not _is_array(*values):
             return np.asarray(values)[number]
-        return reduce(lambda so_far, k: np.where(number == k, values[k], so_far), range(len(values)), 0)
+        chosen = np.asarray(values[0])
+        for k, value in enumerate(values):
+            chosen = np.where(number == k, value, chosen)
+        return chosen
     return values[number]
 
 
@@ -296,8 +302,6 @@ def _is_among(value: Any, values: Sequence[Any]) -> Any:
 
 def _not_plain(*_values: Any) -> Any:
     raise TypeError("a function of reals has no plain value")
-
-
 
 
 # -- the table
@@ -342,16 +346,29 @@ FUNCTIONS: dict[str, Function] = {
     "<": _infix("<", "whether a is smaller", _ordered, operator.lt),
     "<=": _infix("<=", "whether a is not larger", _ordered, operator.le),
     "and": Function(
-        "a and b", "whether both hold", _truths,
-        lambda *values: reduce(operator.and_, values), 2, None, symbol=True,
+        "a and b",
+        "whether both hold",
+        _truths,
+        lambda *values: reduce(operator.and_, values),
+        2,
+        None,
+        symbol=True,
     ),
     "or": Function(
-        "a or b", "whether either holds", _truths,
-        lambda *values: reduce(operator.or_, values), 2, None, symbol=True,
+        "a or b",
+        "whether either holds",
+        _truths,
+        lambda *values: reduce(operator.or_, values),
+        2,
+        None,
+        symbol=True,
     ),
     "not": Function(
-        "not a", "whether it does not hold", _truths,
-        lambda a: ~a if _is_array(a) else not a, symbol=True,
+        "not a",
+        "whether it does not hold",
+        _truths,
+        lambda a: ~a if _is_array(a) else not a,
+        symbol=True,
     ),
     "among": Function(
         "a in list", "whether the list has it", _among, _is_among, 2, 2, over_axes=True, symbol=True
@@ -361,66 +378,110 @@ FUNCTIONS: dict[str, Function] = {
     "max": Function("max(a, b, ...)", "the largest", _numbers, _greatest, 2, None),
     "abs": Function("abs(a)", "the magnitude", _numbers, abs),
     "clamp": Function(
-        "clamp(a, low, high)", "the nearest number between low and high", _plain_numbers,
-        lambda a, low, high: _greatest(low, _least(a, high)), 3, 3,
+        "clamp(a, low, high)",
+        "the nearest number between low and high",
+        _plain_numbers,
+        lambda a, low, high: _greatest(low, _least(a, high)),
+        3,
+        3,
     ),
     "floor": Function("floor(a)", "rounded down", _whole("int", "rational"), _floor),
-    "ceil": Function(
-        "ceil(a)", "rounded up", _whole("int", "rational"), lambda a: -_floor(-a)
-    ),
+    "ceil": Function("ceil(a)", "rounded up", _whole("int", "rational"), lambda a: -_floor(-a)),
     "ceil_div": Function(
-        "ceil_div(a, b)", "a / b, rounded up", _whole("int", "rational"),
-        lambda a, b: -_floor_divide(-a, b), 2, 2,
+        "ceil_div(a, b)",
+        "a / b, rounded up",
+        _whole("int", "rational"),
+        lambda a, b: -_floor_divide(-a, b),
+        2,
+        2,
     ),
     "reflect": Function(
-        "reflect(i, size)", "the position mirrored at the first and the last, which are not repeated",
-        _whole("int"), _reflect, 2, 2,
+        "reflect(i, size)",
+        "the position mirrored at the first and the last, which are not repeated",
+        _whole("int"),
+        _reflect,
+        2,
+        2,
     ),
     "step": Function(
-        "step(a)", "a, computed before anything else: nothing is moved across it", _numbers,
+        "step(a)",
+        "a, computed before anything else: nothing is moved across it",
+        _numbers,
         lambda a: a,
     ),
     "any": Function(
-        "any(p)", "whether p holds on some axis", _entries("bool", "bool"),
-        lambda entries: reduce(operator.or_, entries, False), over_axes=True,
+        "any(p)",
+        "whether p holds on some axis",
+        _entries("bool", "bool"),
+        lambda entries: reduce(operator.or_, entries, False),
+        over_axes=True,
     ),
     "all": Function(
-        "all(p)", "whether p holds on every axis", _entries("bool", "bool"),
-        lambda entries: reduce(operator.and_, entries, True), over_axes=True,
+        "all(p)",
+        "whether p holds on every axis",
+        _entries("bool", "bool"),
+        lambda entries: reduce(operator.and_, entries, True),
+        over_axes=True,
     ),
     "count": Function(
-        "count(p)", "on how many axes p holds", _entries("int", "bool"),
-        lambda entries: reduce(operator.add, (entry * 1 for entry in entries), 0), over_axes=True,
+        "count(p)",
+        "on how many axes p holds",
+        _entries("int", "bool"),
+        lambda entries: reduce(operator.add, (entry * 1 for entry in entries), 0),
+        over_axes=True,
     ),
     "sum": Function(
-        "sum(a)", "the sum over the axes", _entries(None, "int", "rational"),
-        lambda entries: reduce(operator.add, entries, 0), over_axes=True,
+        "sum(a)",
+        "the sum over the axes",
+        _entries(None, "int", "rational"),
+        lambda entries: reduce(operator.add, entries, 0),
+        over_axes=True,
     ),
     "prod": Function(
-        "prod(a)", "the product over the axes", _entries(None, "int", "rational"),
-        lambda entries: reduce(operator.mul, entries, 1), over_axes=True,
+        "prod(a)",
+        "the product over the axes",
+        _entries(None, "int", "rational"),
+        lambda entries: reduce(operator.mul, entries, 1),
+        over_axes=True,
     ),
     "least": Function(
-        "min(a)", "the smallest of the axes", _entries(None, "int", "rational"),
-        lambda entries: _least(*entries), over_axes=True,
+        "min(a)",
+        "the smallest of the axes",
+        _entries(None, "int", "rational"),
+        lambda entries: _least(*entries),
+        over_axes=True,
     ),
     "greatest": Function(
-        "max(a)", "the largest of the axes", _entries(None, "int", "rational"),
-        lambda entries: _greatest(*entries), over_axes=True,
+        "max(a)",
+        "the largest of the axes",
+        _entries(None, "int", "rational"),
+        lambda entries: _greatest(*entries),
+        over_axes=True,
     ),
     "reverse": Function(
-        "reverse(a)", "the entries in the opposite order", _reverse,
-        lambda entries: entries[::-1], over_axes=True,
+        "reverse(a)",
+        "the entries in the opposite order",
+        _reverse,
+        lambda entries: entries[::-1],
+        over_axes=True,
     ),
     "flat": Function(
-        "flat(position, size)", "the row-major index of a position in a box of a size", _flat,
-        _flat_index, 2, 2, over_axes=True,
+        "flat(position, size)",
+        "the row-major index of a position in a box of a size",
+        _flat,
+        _flat_index,
+        2,
+        2,
+        over_axes=True,
     ),
-    "length": Function(
-        "length(a)", "the number of entries", _length, len, over_axes=True
-    ),
+    "length": Function("length(a)", "the number of entries", _length, len, over_axes=True),
     "entry": Function(
-        "entry(a, k)", "entry k of a list, or of a value per axis, from 0", _entry, _entry_of, 2, 2,
+        "entry(a, k)",
+        "entry k of a list, or of a value per axis, from 0",
+        _entry,
+        _entry_of,
+        2,
+        2,
         over_axes=True,
     ),
     "sqrt": _function_of_reals("sqrt", "the square root, correctly rounded", np.sqrt, np.sqrt, 0.5),
@@ -429,7 +490,12 @@ FUNCTIONS: dict[str, Function] = {
     "tanh": _function_of_reals("tanh", "the hyperbolic tangent", np.tanh, np.tanh),
     "erf": _function_of_reals("erf", "the error function", np.sign, _erf),
     "root": Function(
-        "root(x, q)", "the root of a degree q, a whole number of the case", _root, _not_plain, 2, 2,
+        "root(x, q)",
+        "the root of a degree q, a whole number of the case",
+        _root,
+        _not_plain,
+        2,
+        2,
         real=RealFunction("root", _machine_root, _machine_root, 2),
     ),
 }

@@ -58,7 +58,10 @@ class Magnitude:
         return Magnitude(np.where(endless, np.inf, m), self.e - np.where(other.m == 0, 0, other.e))
 
     def less(self, other: Magnitude) -> Magnitude:
-        """Return lower bounds of the difference, at least 0, where self may be a bit too large."""
+        """Return lower bounds of the difference, at least 0.
+
+        Self may be a bit too large, as upper bounds are.
+        """
         e = np.maximum(self.e, other.e)
         with np.errstate(invalid="ignore"):
             m = self._at(e) * (1 - 2.0**-44) - other._at(e) * GROWTH

@@ -1,12 +1,13 @@
 """An operator's interface and meaning, read from YAML: a program of tensors in index notation.
 
-A tensor is defined over indices (``at``) by terms over further indices (``over``) that are combined.
-What stands in one definition may be reordered by an honest implementation; a definition's result is
-stored, and nothing is moved across it.
+A tensor is defined over indices (``at``) by terms over further indices (``over``) that are
+combined. What stands in one definition may be reordered by an honest implementation; a definition's
+result is stored, and nothing is moved across it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -179,12 +180,12 @@ class _Reader:
         data = self.data
         attributes = {name: self.attribute(name, raw) for name, raw in self.items("attributes")}
         dims = {name: Dimension(name, **raw) for name, raw in self.items("dims")}
-        self.words = frozenset(word for one in attributes.values() for word in one.values)
-        named = [*attributes.values(), *dims.values()]
-        for quantity in named:
-            kind = quantity.kind if isinstance(quantity, Attribute) else Kind("int", quantity.per)
-            self.bind(("attributes" if isinstance(quantity, Attribute) else "dims", quantity.name), kind)
-        for group in sorted({quantity.per for quantity in named if quantity.per}):
+        self.words = frozenset(word for a in attributes.values() for word in a.values)
+        for attribute in attributes.values():
+            self.bind(("attributes", attribute.name), attribute.kind)
+        for dim in dims.values():
+            self.bind(("dims", dim.name), Kind("int", dim.per))
+        for group in sorted({kind.per for kind in self.scope.values() if kind.per}):
             self.bind(("dims",), Kind("int", group), group)
         groups = {
             name: self.parse(("groups", name), raw, "int") for name, raw in self.items("groups")
@@ -198,7 +199,9 @@ class _Reader:
             name: self.parse(("require", name), raw, "bool") for name, raw in self.items("require")
         }
         define = {name: self.definition(name, raw) for name, raw in self.items("define")}
-        outputs = tuple(self.output(number, raw, define) for number, raw in enumerate(data["outputs"]))
+        outputs = tuple(
+            self.output(number, raw, define) for number, raw in enumerate(data["outputs"])
+        )
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
             data["op"], types, attributes, dims, groups, inputs, let, require, define, outputs, data
@@ -217,8 +220,15 @@ class _Reader:
     def parse(
         self, path: Path, raw: Any, *types: str, scope: Mapping[str, Kind] | None = None
     ) -> Node:
-        """The tree of the expression at ``path``, which is of one of ``types``, if any is named."""
+        """The tree of the expression at ``path``, which is of one of ``types``, if any is named.
+
+        What speaks of something that has a problem of its own is not judged.
+        """
         text = str(raw).lower() if isinstance(raw, bool) else str(raw)
+        broken = Node("constant", (), _ANY, 0, 0)
+        if self.source.broken & set(re.findall(r"\w+", text)):
+            self.source.broken.add(str(path[-1]))
+            return broken
         try:
             node = parse(text, self.scope if scope is None else scope, self.words, self.shapes)
             return of_type(node, *types) if types else node
@@ -226,7 +236,8 @@ class _Reader:
             self.source.problem(
                 path, error.message, expected=error.expected, hint=error.hint, offset=error.offset
             )
-            return Node("constant", (), _ANY, 0, 0)
+            self.source.broken.add(str(path[-1]))
+            return broken
 
     def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
         path: Path = ("attributes", name)
@@ -236,7 +247,9 @@ class _Reader:
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
         default = raw.get("default")
         if default is not None and not self._fits(attribute, default):
-            self.source.problem((*path, "default"), f"'{default}' is no such value", expected=attribute.type)
+            self.source.problem(
+                (*path, "default"), f"'{default}' is no such value", expected=attribute.type
+            )
         return attribute
 
     @staticmethod
@@ -261,7 +274,9 @@ class _Reader:
         absent = _fraction(raw["absent"]) if "absent" in raw else None
         if "absent" in raw and absent is None:
             self.source.problem((*path, "absent"), "this is no number")
-        self.bind((*path, "name"), Kind("tensor", holds=self._holds((*path, "type"), raw["type"])), name)
+        self.bind(
+            (*path, "name"), Kind("tensor", holds=self._holds((*path, "type"), raw["type"])), name
+        )
         self.shapes[name] = [item.kind.per for item in shapes[0]]
         return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent)
 
@@ -283,7 +298,9 @@ class _Reader:
         scope = dict(self.scope)
         for key, extent in {**at, **over}.items():
             if key in scope:
-                self.source.problem(path, f"the index '{key}' has the name of something else", key=True)
+                self.source.problem(
+                    path, f"the index '{key}' has the name of something else", key=True
+                )
             scope[key] = Kind("int", extent.kind.per, frozenset({key}))
         abbreviations = {}
         for key, text in raw.get("with", {}).items():
@@ -296,17 +313,21 @@ class _Reader:
         if "value" in raw:
             for key in sorted(raw.keys() & {"over", "keep", "finish"}):
                 self.source.problem((*path, key), f"'{key}' needs 'term' and 'combine'", key=True)
-        term = self.parse((*path, "term"), raw["term"], *NUMERIC, scope=scope) if "term" in raw else None
-        keep = self.parse((*path, "keep"), raw["keep"], "bool", scope=scope) if "keep" in raw else None
+        term = (
+            self.parse((*path, "term"), raw["term"], *NUMERIC, scope=scope)
+            if "term" in raw
+            else None
+        )
+        keep = (
+            self.parse((*path, "keep"), raw["keep"], "bool", scope=scope) if "keep" in raw else None
+        )
         outside: Node | str | None = None
         if "outside" in raw:
             outside = SKIP
             if raw["outside"] != SKIP:
                 outside = self.parse((*path, "outside"), raw["outside"], *NUMERIC, scope=scope)
         finish = self.finish(path, raw, scope, at, over, combine)
-        definition = Definition(
-            name, at, over, abbreviations, finish, keep, outside, term, combine
-        )
+        definition = Definition(name, at, over, abbreviations, finish, keep, outside, term, combine)
         holds = "int" if finish.kind.type == "int" else "real"
         self.bind(path, Kind("tensor", holds=holds), name)
         self.shapes[name] = [extent.kind.per for extent in at.values()]
@@ -321,7 +342,7 @@ class _Reader:
         over: Mapping[str, Node],
         combine: str,
     ) -> Node:
-        """The value of each element. What is combined away is no more, but for what a search chose."""
+        """The value of each element, over what is not combined away, or was chosen."""
         if "value" in raw:
             return self.parse((*path, "value"), raw["value"], *NUMERIC, scope=scope)
         rows = frozenset(at)
@@ -330,10 +351,14 @@ class _Reader:
         gone = sorted(node.kind.indices & over.keys())
         if gone and "_" not in combine:
             message = f"'{gone[0]}' is combined away"
-            self.source.problem((*path, "finish"), message, hint="first_max and the like choose one")
+            self.source.problem(
+                (*path, "finish"), message, hint="first_max and the like choose one"
+            )
         return node
 
-    def output(self, number: int, raw: Mapping[str, Any], define: Mapping[str, Definition]) -> Output:
+    def output(
+        self, number: int, raw: Mapping[str, Any], define: Mapping[str, Definition]
+    ) -> Output:
         path: Path = ("outputs", number)
         name = raw["name"]
         if name not in define:
@@ -367,9 +392,13 @@ def stored(value: Any, format_: str) -> Fraction:
 
     Raises ValueError for what is no finite number.
     """
-    number = value if isinstance(value, Fraction) else _fraction(value) if isinstance(value, str) else None
+    number = (
+        value
+        if isinstance(value, Fraction)
+        else _fraction(value)
+        if isinstance(value, str)
+        else None
+    )
     if number is None:
         number = Fraction(value)
     return Fraction(float(DTYPES[format_].numpy.type(float(number))))
-
-

@@ -17,7 +17,13 @@ MAX_DECIMALS = 60
 """Characters of a fraction that is written as a decimal number."""
 
 _BINARY = {
-    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**",
+    "Add": "+",
+    "Sub": "-",
+    "Mult": "*",
+    "Div": "/",
+    "FloorDiv": "//",
+    "Mod": "%",
+    "Pow": "**",
 }
 _COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": "<", "GtE": "<="}
 _TURNED = ("Gt", "GtE")
@@ -140,7 +146,8 @@ class _Parser:
         name = syntax.value.id if isinstance(syntax.value, ast.Name) else ""
         if name not in self._shapes:
             raise fail(
-                "only a tensor can be read at an index", syntax.col_offset,
+                "only a tensor can be read at an index",
+                syntax.col_offset,
                 hint=closest(name, self._shapes) or "entry(values, k) gives the entry of an axis",
             )
         parts = syntax.slice.elts if isinstance(syntax.slice, ast.Tuple) else [syntax.slice]

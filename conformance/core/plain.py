@@ -57,13 +57,13 @@ class PlainVisitor:
         return self.apply(node, first, *map(self.visit, node.args[1:]))
 
     def repeated(self, node: Node, value: Any) -> Any:
-        """A single value for each axis, where the kind has an entry for each."""
+        """Repeat a single value for each axis, where the kind has an entry for each."""
         if node.kind.per and not isinstance(value, tuple):
             return (value,) * len(self.lookup(node.kind.per))
         return value
 
     def apply(self, node: Node, *args: Any) -> Any:
-        """An operation on the values of its arguments, entry by entry."""
+        """Apply an operation to the values of its arguments, entry by entry."""
         row = FUNCTIONS[node.op]
         if row.over_axes:
             return row.plain(*args)
@@ -78,7 +78,7 @@ class PlainVisitor:
         )
 
     def single(self, node: Node, *args: Any) -> Any:
-        """An operation on single values, or arrays."""
+        """Apply an operation to single values, or arrays."""
         try:
             with np.errstate(divide="raise"):
                 return FUNCTIONS[node.op].plain(*args)
@@ -86,5 +86,5 @@ class PlainVisitor:
             raise EvaluationError("division by zero") from None
 
     def read(self, node: Node) -> Any:
-        """The elements of a tensor."""
+        """Read elements of a tensor."""
         raise EvaluationError(f"{node.value} cannot be read here")

@@ -60,9 +60,10 @@ class Node:
     """An operation ``op`` on ``args``, and the static kind of its value.
 
     ``op`` is a row of :data:`conformance.core.functions.FUNCTIONS`, or one of these: ``constant``
-    and ``name`` have a ``value`` and no arguments; ``read`` is the element at ``args`` of the tensor
-    ``value``; ``has`` and ``rank_of`` speak of the tensor ``value``. ``offset`` is where it stands in
-    the text. ``key`` is what trees of one meaning share, ``names`` are all that it speaks of.
+    and ``name`` have a ``value`` and no arguments; ``read`` is the element at ``args`` of the
+    tensor ``value``; ``has`` and ``rank_of`` speak of the tensor ``value``. ``offset`` is where it
+    stands in the text. ``key`` is what trees of one meaning share, ``names`` are all that it speaks
+    of.
     """
 
     op: str

@@ -1,0 +1,200 @@
+"""A simulated machine: the same tree computed step by step in floating point, with given habits.
+
+What is computed is the operator's; how, is a :class:`Style`. Mutants of arithmetic are styles, of
+any operator; an honest style stays within the accepted intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.core.bounds import Real
+from conformance.core.evaluate import COMPARISONS, Evaluation, IndexSpace
+from conformance.core.exact import Number
+from conformance.core.functions import FUNCTIONS
+from conformance.core.operator import Definition, Operator, Output
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES, Array, DType
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The habits of a machine.
+
+    ``computes`` is the format of every operation, ``sums`` that of sums, by default the same.
+    ``order`` is forward, backward or pairwise. ``reciprocal``: it multiplies by 1 / x for a
+    division. ``rounding`` of the result is nearest or toward_zero. ``converts`` is a format that
+    inputs pass through. ``skips_nan``: sums and searches pass over NaN. ``from_zero``: a search for
+    the largest begins with 0. ``flushes``: subnormal results are 0.
+    """
+
+    computes: str = "f32"
+    sums: str = ""
+    order: str = "forward"
+    reciprocal: bool = False
+    rounding: str = "nearest"
+    converts: str = ""
+    skips_nan: bool = False
+    from_zero: bool = False
+    flushes: bool = False
+
+
+def fitted(values: Any, format_: DType, rounding: str = "nearest") -> Floats:
+    """Round float64 values to a format; they stay float64."""
+    values = np.asarray(values, np.float64)
+    with np.errstate(all="ignore"):
+        exponent = np.frexp(values)[1]
+        last = np.maximum(exponent - format_.digits, format_.quantum)
+        whole = np.ldexp(values, -last)
+        scaled = np.rint(whole) if rounding == "nearest" else np.trunc(whole)
+        result = np.ldexp(scaled, last)
+        limit = 2.0 ** (format_.emax + 1) if format_.emax < 1023 else np.inf
+        result = np.where(np.abs(result) >= limit, np.copysign(np.inf, result), result)
+        return np.where(np.isfinite(values), result, values)
+
+
+class Simulation(Evaluation):
+    """One case as a machine of some style computes it."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        attributes: Mapping[str, Any],
+        inputs: Mapping[str, Array | None],
+        style: Style,
+    ) -> None:
+        super().__init__(operator, attributes, inputs)
+        self.style = style
+
+    def space(self, definition: Definition) -> IndexSpace:
+        """Return a definition over its index space, as the machine computes it."""
+        return _MachineSpace(self, definition, self.style)
+
+    def input(self, name: str) -> Real | Array:
+        """Return an input as the machine reads it."""
+        array = super().input(name)
+        if not isinstance(array, Real):
+            return array
+        values = self.inputs[name].astype(np.float64)
+        converts = self.style.converts
+        return _floats(fitted(values, DTYPES[converts]) if converts else values)
+
+    def _rounded(self, output: Output) -> Array:
+        value = self.value(output.name)
+        dtype = DTYPES[self.dtype_of(output)]
+        if not isinstance(value, Real):
+            return value.astype(dtype.numpy)
+        result = fitted(_held(value), dtype, self.style.rounding)
+        if self.style.flushes:
+            result = np.where(np.abs(result) < 2.0**dtype.emin, 0.0, result)
+        return result.astype(dtype.numpy)
+
+
+def _floats(values: Any) -> Real:
+    """What a machine holds, in the place of exact numbers: it only passes through."""
+    return Real(Number(np.asarray(values, np.float64)))
+
+
+def _held(real: Real) -> Floats:
+    assert isinstance(real.value, Number)
+    return np.asarray(real.value.num)
+
+
+class _MachineSpace(IndexSpace):
+    """A definition over its index space, computed in floating point."""
+
+    def __init__(self, evaluation: Simulation, definition: Definition, style: Style) -> None:
+        super().__init__(evaluation, definition)
+        self.style = style
+
+    def constant(self, value: Any) -> Real:
+        return _floats(np.asarray(value).astype(np.float64))
+
+    def visit(self, node: Node) -> Any:
+        if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
+            return FUNCTIONS[node.op].plain(*(_held(self.real(arg)) for arg in node.args))
+        return super().visit(node)
+
+    def operation(self, node: Node) -> Real:
+        computes = DTYPES[self.style.computes]
+        if node.op == "where":
+            condition = self.visit(node.args[0])
+            if not isinstance(condition, np.ndarray):
+                return self.real(node.args[1 if condition else 2])
+            return _floats(np.where(condition, *(_held(self.real(arg)) for arg in node.args[1:])))
+        row = FUNCTIONS[node.op]
+        with np.errstate(all="ignore"):
+            first = _held(self.real(node.args[0]))
+            if node.op == "**" or row.real is not None:
+                parameters = [self._whole(arg) for arg in node.args[1:]]
+                run: Any = np.power if row.real is None else row.real.machine
+                return _floats(fitted(run(first, *parameters), computes))
+            values = [first, *(_held(self.real(arg)) for arg in node.args[1:])]
+            if node.op == "/":
+                inverse = fitted(1 / values[1], computes)
+                quotient = first * inverse if self.style.reciprocal else first / values[1]
+                return _floats(fitted(quotient, computes))
+            return _floats(fitted(row.plain(*values), computes))
+
+    def _outside(self, name: str, picked: Any, inside: NDArray[np.bool_]) -> Any:
+        policy = self.definition.outside
+        if isinstance(picked, Real) and isinstance(policy, Node):
+            return _floats(np.where(inside, _held(picked), _held(self.real(policy))))
+        return super()._outside(name, picked, inside)
+
+    def _combined(self, term: Node) -> tuple[Real, NDArray[np.int64]]:
+        definition = self.definition
+        keep = [] if definition.keep is None else [np.asarray(self.visit(definition.keep))]
+        values = self._over_all(_held(self.real(term)))
+        mask = np.ones(np.shape(values), np.bool_)
+        for part in keep + self.masks:
+            mask = mask & part
+        values = np.broadcast_to(values, mask.shape)
+        if self.style.skips_nan:
+            mask = mask & ~np.isnan(values)
+        terms = self._count(self._stretched(mask))
+        rows = (*mask.shape[: self.rows], -1)
+        shape = (*mask.shape[: self.rows], *[1] * len(self.summed))
+        values, mask = values.reshape(rows), mask.reshape(rows)
+        if definition.combine in ("sum", "product"):
+            neutral = 0.0 if definition.combine == "sum" else 1.0
+            return _floats(self._folded(np.where(mask, values, neutral)).reshape(shape)), terms
+        return _floats(self._searched(values, mask).reshape(shape)), terms
+
+    def _searched(self, values: Floats, mask: NDArray[np.bool_]) -> Floats:
+        """The largest or smallest term of each row; of a choice, its indices too."""
+        kind = self.definition.combine
+        sign = -1 if "min" in kind else 1
+        order = np.where(mask, np.where(np.isnan(values), np.inf, sign * values), -np.inf)
+        last = order.shape[-1] - 1
+        best = last - order[..., ::-1].argmax(-1) if kind.startswith("last") else order.argmax(-1)
+        if "_" in kind:
+            self._choose_indices(best, (*best.shape, *[1] * len(self.summed)))
+        chosen = np.take_along_axis(values, best[..., None], -1)[..., 0]
+        return np.maximum(chosen, 0) if self.style.from_zero else chosen
+
+    def _folded(self, terms: Floats) -> Floats:
+        """The terms of each row, added or multiplied in the order of the style."""
+        format_ = DTYPES[self.style.sums or self.style.computes]
+        run = np.add if self.definition.combine == "sum" else np.multiply
+        if not terms.shape[-1]:
+            return np.full(terms.shape[:-1], float(run.identity))
+        with np.errstate(all="ignore"):
+            terms = fitted(terms[..., ::-1] if self.style.order == "backward" else terms, format_)
+            if self.style.order == "pairwise":
+                while terms.shape[-1] > 1:
+                    even = terms.shape[-1] // 2 * 2
+                    pairs = fitted(run(terms[..., 0:even:2], terms[..., 1:even:2]), format_)
+                    terms = np.concatenate([pairs, terms[..., even:]], -1)
+                return terms[..., 0]
+            total = terms[..., 0]
+            for k in range(1, terms.shape[-1]):
+                total = fitted(run(total, terms[..., k]), format_)
+        return total

@@ -1,0 +1,317 @@
+"""The rules of the error analysis, tried exhaustively in toy formats: all orders, fused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from core_operators import operator
+
+from conformance.core import bounds, exact
+from conformance.core.bounds import Machine, Real
+from conformance.core.changes import changed
+from conformance.core.evaluate import Evaluation
+from conformance.core.operator import read_operator
+from conformance.dtypes import DTYPES, DType
+
+F64 = DTYPES["f64"]
+
+
+@lru_cache
+def toy(digits: int) -> Machine:
+    """A machine of few digits, with subnormal numbers below 2**-8."""
+    double = np.dtype("<f8")
+    return Machine(DType(f"toy{digits}", "float", double, double, digits, -8, 8))
+
+
+@cache
+def rounded(value: Fraction, format_: DType) -> Fraction:
+    """To nearest even, gradually below the normal numbers."""
+    if not value:
+        return value
+    exponent = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    exponent -= abs(value) < Fraction(2) ** exponent
+    unit = Fraction(2) ** max(exponent - format_.digits + 1, format_.quantum)
+    return round(value / unit) * unit
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number to be added; a product may be fused with the addition."""
+
+    factors: tuple[Fraction, ...]
+
+    def computed(self, format_: DType) -> Fraction:
+        result = self.factors[0]
+        for factor in self.factors[1:]:
+            result = rounded(result * factor, format_)
+        return result
+
+
+def sums(terms: Sequence[Term], format_: DType) -> frozenset[Fraction]:
+    """What the terms may add up to: in any order and grouping, with and without fusing."""
+
+    @cache
+    def results(chosen: frozenset[int]) -> frozenset[Fraction]:
+        if len(chosen) == 1:
+            return frozenset({terms[next(iter(chosen))].computed(format_)})
+        found: set[Fraction] = set()
+        first, *others = sorted(chosen)
+        for size in range(len(others)):
+            for beside in combinations(others, size):
+                left = frozenset({first, *beside})
+                right = chosen - left
+                for a, b in product(results(left), results(right)):
+                    found.add(rounded(a + b, format_))
+                for single, rest in ((left, right), (right, left)):
+                    factors = terms[next(iter(single))].factors
+                    if len(single) == 1 and len(factors) == 2:
+                        exactly = factors[0] * factors[1]
+                        found |= {rounded(exactly + b, format_) for b in results(rest)}
+        return frozenset(found)
+
+    return results(frozenset(range(len(terms))))
+
+
+def numbers(digits: int, rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Numbers of a toy format, in a few binades, some of them zero or equal."""
+    whole = rng.integers(2 ** (digits - 1), 2**digits, shape) * rng.choice([-1, 1, 1], shape)
+    values = whole * 2.0 ** rng.integers(-digits - 1, 2 - digits, shape)
+    return values * (rng.random(shape) > 0.1)
+
+
+def source(array: np.ndarray, machine: Machine) -> Real:
+    return bounds.source(array, F64, machine)
+
+
+def worst(real: Real) -> list[tuple[Fraction, Fraction]]:
+    """Each exact value, and the bound of what may be computed instead."""
+    (value, _), (bound, endless) = exact.ends(real.value), real.wrong.number()
+    assert not endless.any()
+    shape = np.broadcast_shapes(np.shape(value.num), np.shape(value.den), np.shape(bound.num))
+
+    def flat(array: object) -> list[int]:
+        return [int(x) for x in np.broadcast_to(np.asarray(array, object), shape).ravel()]
+
+    scales = Fraction(2) ** value.exp, Fraction(2) ** bound.exp
+    columns = zip(flat(value.num), flat(value.den), flat(bound.num), strict=True)
+    return [(Fraction(n, d) * scales[0], Fraction(b) * scales[1]) for n, d, b in columns]
+
+
+def fractions(row: np.ndarray) -> list[Fraction]:
+    return [Fraction(float(x)) for x in row]
+
+
+def check(real: Real, computed: Iterator[frozenset[Fraction]]) -> float:
+    """All that may be computed is within the bound; returns the share that is used at most."""
+    share = 0.0
+    for (value, bound), results in zip(worst(real), computed, strict=True):
+        off = max(abs(result - value) for result in results)
+        assert off <= bound, (value, bound, off)
+        share = max(share, float(off / bound) if bound else 0.0)
+    return share
+
+
+@pytest.fixture(params=[3, 4, 5])
+def machine(request: pytest.FixtureRequest) -> Machine:
+    return toy(request.param)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_sums(machine: Machine, count: int) -> None:
+    format_ = machine.format
+    array = numbers(format_.digits, np.random.default_rng(count), 400, count)
+    real = bounds.summed(source(array, machine), (1,))
+    share = check(real, (sums([Term((x,)) for x in fractions(row)], format_) for row in array))
+    assert count == 1 or share > 0.3
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 5, 7])
+def test_means(machine: Machine, divisor: int) -> None:
+    """Divided at last or at first, or multiplied by a rounded reciprocal, perhaps fused."""
+    format_ = machine.format
+    array = numbers(format_.digits, np.random.default_rng(divisor), 300, 3)
+    real = bounds.divide(
+        bounds.summed(source(array, machine), (1,)), bounds.constant(divisor, machine)
+    )
+    inverse = rounded(Fraction(1, divisor), format_)
+
+    def means(row: np.ndarray) -> frozenset[Fraction]:
+        terms = fractions(row)
+        late = sums([Term((x,)) for x in terms], format_)
+        return frozenset(
+            {rounded(total / divisor, format_) for total in late}
+            | {rounded(total * inverse, format_) for total in late}
+            | sums([Term((rounded(x / divisor, format_),)) for x in terms], format_)
+            | sums([Term((x, inverse)) for x in terms], format_)
+        )
+
+    assert check(real, map(means, array)) > 0.2
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_products_with_a_bias_among_them(machine: Machine, whole: bool) -> None:
+    """A bias may be added first, last or in between, where the products alone are exact, too."""
+    format_, rng = machine.format, np.random.default_rng(int(whole))
+    a, b = (numbers(format_.digits, rng, 200, 3) for _ in range(2))
+    if whole:
+        a, b = (rng.integers(-1, 2, (200, 3)).astype(float) for _ in range(2))
+    bias = numbers(format_.digits, rng, 200)
+    products = bounds.multiply(source(a, machine), source(b, machine))
+    real = bounds.add(bounds.summed(products, (1,)), source(bias[:, None], machine))
+
+    def results(k: int) -> frozenset[Fraction]:
+        pairs = zip(fractions(a[k]), fractions(b[k]), strict=True)
+        return sums([*map(Term, pairs), Term((Fraction(float(bias[k])),))], format_)
+
+    assert check(real, map(results, range(200))) > 0.2
+
+
+def test_scales_early_and_late(machine: Machine) -> None:
+    """alpha * (a + b + c): the factor on the sum, on each term, or fused."""
+    format_, rng = machine.format, np.random.default_rng(9)
+    array = numbers(format_.digits, rng, 300, 3)
+    factor = Fraction(7, 4)
+    real = bounds.multiply(
+        bounds.constant(factor, machine), bounds.summed(source(array, machine), (1,))
+    )
+
+    def scaled(row: np.ndarray) -> frozenset[Fraction]:
+        terms = fractions(row)
+        late = sums([Term((x,)) for x in terms], format_)
+        early = sums([Term((x, factor)) for x in terms], format_)
+        return early | {rounded(total * factor, format_) for total in late}
+
+    check(real, map(scaled, array))
+
+
+def test_sums_of_sums_may_be_taken_apart(machine: Machine) -> None:
+    """(a + b) * (c + d), multiplied out or not, where the sums nearly cancel."""
+    format_, rng = machine.format, np.random.default_rng(5)
+    x, y = (numbers(format_.digits, rng, 150, 2) for _ in range(2))
+    near = rng.integers(-1, 2, (150, 2)) * 2.0**-format_.digits
+    y[:, 1] = -y[:, 0]
+    x[:, 1] = np.where(near[:, 0] == 0, x[:, 1], -x[:, 0])
+    y[:, 1] += np.where(y[:, 0] == 0, 0, near[:, 1])
+    left, right = (bounds.summed(source(z, machine), (1,)) for z in (x, y))
+
+    def results(k: int) -> frozenset[Fraction]:
+        (a, b), (c, d) = fractions(x[k]), fractions(y[k])
+        two = [sums([Term((p,)), Term((q,))], format_) for p, q in ((a, b), (c, d))]
+        apart = sums([Term((p, q)) for p in (a, b) for q in (c, d)], format_)
+        half = {
+            result
+            for total in two[0]
+            for result in sums([Term((total, c)), Term((total, d))], format_)
+        }
+        return apart | half | {rounded(p * q, format_) for p in two[0] for q in two[1]}
+
+    check(bounds.multiply(left, right), map(results, range(150)))
+
+
+@pytest.mark.parametrize("scale", [0, -6])
+def test_sums_of_products_which_may_underflow(machine: Machine, scale: int) -> None:
+    format_ = machine.format
+    rng = np.random.default_rng(2)
+    a, b = (numbers(format_.digits, rng, 200, 3) * 2.0**scale for _ in range(2))
+    real = bounds.summed(bounds.multiply(source(a, machine), source(b, machine)), (1,))
+    by_matrices = _products(a, b, machine)
+
+    def results(k: int) -> frozenset[Fraction]:
+        pairs = zip(fractions(a[k]), fractions(b[k]), strict=True)
+        return sums([*map(Term, pairs)], format_)
+
+    assert check(real, map(results, range(200))) > 0.1
+    assert check(by_matrices, map(results, range(200))) > 0.1
+
+
+def _products(a: np.ndarray, b: np.ndarray, machine: Machine) -> Real:
+    """The same sums of products, as a definition has them evaluated by products of matrices."""
+    text = """
+    op: own.Products
+    types: {T: [f64]}
+    dims: {N: {}, K: {}}
+    inputs: [{name: A, type: T, shape: [N, K]}, {name: B, type: T, shape: [N, K]}]
+    define: {Y: {at: {i: N}, over: {k: K}, term: "A[i, k] * B[i, k]", combine: sum}}
+    outputs: [{name: Y, type: T}]
+    """
+    value = Evaluation(read_operator(text), {}, {"A": a, "B": b}, machine).value("Y")
+    assert isinstance(value, Real)
+    return value
+
+
+def test_a_sum_of_sevens_is_not_exact_when_its_terms_are_scaled_first() -> None:
+    machine = Machine(DTYPES["f32"])
+    sevens = np.full((1, 49), 7, np.float32)
+    evaluation = Evaluation(operator("ReduceMean"), {"axes": [1]}, {"X": sevens}, machine)
+    (interval,) = evaluation.intervals()
+    scaled = np.float32(0)
+    for _ in range(49):
+        scaled += np.float32(7) * (np.float32(1) / np.float32(49))
+    assert scaled != 1
+    assert interval.lo <= scaled <= interval.hi
+    sums_alone = Evaluation(operator("ReduceSum"), {"axes": [1]}, {"X": sevens}, machine)
+    assert sums_alone.intervals()[0].lo == sums_alone.intervals()[0].hi == 343
+
+
+@pytest.mark.parametrize("form", ["{} / spread_of[{}]", "{} * (1 / spread_of[{}])"])
+def test_the_error_of_a_mean_multiplies_a_value_and_not_its_mass(form: str) -> None:
+    """Normalised data with an offset accept no more than what an honest machine may have.
+
+    By masses the interval was 55 times as wide as this.
+    """
+    at = "where(reduced, 0, i)"
+    value = form.format(f"(X[i] - mean[{at}])", at) + " * Scale[i]"
+    normalisation = changed(operator("LayerNormalization"), {"define.Y.value": value})
+    rng = np.random.default_rng(0)
+    data = (rng.normal(size=(20, 64)) * 0.1 + 10).astype(np.float32)
+    scale = np.ones(64, np.float32)
+    machine = Machine(DTYPES["f32"])
+    evaluation = Evaluation(normalisation, {"from_axis": -1}, {"X": data, "Scale": scale}, machine)
+    (interval,) = evaluation.intervals()
+    mean = np.abs(data.astype(float)).mean(1, keepdims=True)
+    spread = data.astype(float).std(1, keepdims=True)
+    # The mean is off by at most 64 units of it, and so is the deviation, divided by the spread.
+    honest = 64 * 2.0**-24 * mean / spread
+    width = interval.hi.astype(float) - interval.lo
+    assert (width < 8 * honest).all()
+
+
+@pytest.mark.parametrize("name", ["exp", "sqrt", "tanh"])
+def test_a_function_is_taken_over_all_that_its_argument_may_be(name: str) -> None:
+    machine = Machine(DTYPES["f32"])
+    array = np.abs(np.random.default_rng(1).normal(size=50)).astype(np.float32)
+    with exact.precision(100):
+        argument = bounds.divide(
+            source(array.astype(np.float64), machine), bounds.constant(3, machine)
+        )
+        results = worst(bounds.function(name, argument))
+    run = getattr(np, name)
+    for (value, bound), x, (_, off) in zip(results, array, worst(argument), strict=True):
+        for end in (-1, 1):
+            shifted = float(Fraction(float(x)) / 3 + end * off)
+            assert abs(Fraction(float(run(shifted))) - value) <= bound * Fraction(1001, 1000)
+
+
+def test_where_a_decision_may_fall_either_way_any_value_passes() -> None:
+    text = """
+    op: own.Gate
+    types: {T: [f32]}
+    dims: {size: {per: axis}}
+    inputs: [{name: X, type: T, shape: [size]}]
+    define:
+      third: {at: {i: size}, value: "X[i] / 3"}
+      Y: {at: {i: size}, value: "where(third[i] * 3 <= 1, X[i], 0)"}
+    outputs: [{name: Y, type: T}]
+    """
+    evaluation = Evaluation(
+        read_operator(text), {}, {"X": np.asarray([0.5, 1, 2], np.float32)}, Machine(DTYPES["f32"])
+    )
+    (interval,) = evaluation.intervals()
+    assert interval.unspecified.tolist() == [False, True, False]
+    assert [interval.lo[0], interval.lo[2]] == [0.5, 0]

@@ -1,0 +1,143 @@
+"""Exact numbers in arrays agree with fractions, and with IEEE arithmetic where they are none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.core import exact
+from conformance.core.exact import Ball, MatrixLayout, Number, precision
+from conformance.dtypes import DTYPES
+
+fractions = st.builds(
+    Fraction,
+    st.integers(-(2**70), 2**70) | st.integers(-9, 9),
+    st.integers(1, 2**40) | st.integers(1, 9),
+)
+lists = st.lists(st.tuples(fractions, fractions), min_size=1, max_size=4)
+
+
+def values(number: Number) -> list[Fraction]:
+    num, den = np.broadcast_arrays(np.asarray(number.num, object), np.asarray(number.den, object))
+    scale = Fraction(2) ** number.exp
+    return [Fraction(int(n), int(d)) * scale for n, d in zip(num.ravel(), den.ravel(), strict=True)]
+
+
+def both(pairs: list[tuple[Fraction, Fraction]]) -> tuple[Number, Number]:
+    columns = zip(*pairs, strict=True)
+    a, b = (exact.number(np.asarray([*column], object)) for column in columns)
+    return a, b
+
+
+@given(lists)
+def test_arithmetic_is_that_of_fractions(pairs: list[tuple[Fraction, Fraction]]) -> None:
+    a, b = both(pairs)
+    assert values(exact.add(a, b)) == [x + y for x, y in pairs]
+    assert values(exact.multiply(a, b)) == [x * y for x, y in pairs]
+    assert values(exact.negative(a)) == [-x for x, _ in pairs]
+    assert values(exact.power(a, 3)) == [x**3 for x, _ in pairs]
+    assert list(exact.compared(a, b)) == [(x > y) - (x < y) for x, y in pairs]
+    assert values(exact.total(a, (0,))) == [sum(x for x, _ in pairs)]
+    order = list(exact.ordered(a))
+    assert np.argsort(order, kind="stable").tolist() == sorted(
+        range(len(pairs)), key=lambda k: pairs[k][0]
+    )
+
+
+@given(lists)
+def test_division_is_that_of_fractions(pairs: list[tuple[Fraction, Fraction]]) -> None:
+    pairs = [(x, y or Fraction(1)) for x, y in pairs]
+    a, b = both(pairs)
+    assert values(exact.divide(a, b)) == [x / y for x, y in pairs]
+    single = exact.number(pairs[0][1])
+    assert values(exact.divide(a, single)) == [x / pairs[0][1] for x, _ in pairs]
+
+
+@given(lists)
+def test_a_choice_is_of_either_side(pairs: list[tuple[Fraction, Fraction]]) -> None:
+    a, b = both(pairs)
+    condition = np.arange(len(pairs)) % 2 == 0
+    chosen = [x if k % 2 == 0 else y for k, (x, y) in enumerate(pairs)]
+    assert values(exact.choose(condition, a, b)) == chosen
+
+
+@given(st.lists(st.floats(width=32), min_size=1, max_size=5))
+def test_arrays_are_decoded_without_loss(floats: list[float]) -> None:
+    array = np.asarray(floats, np.float32)
+    rounded = exact.rounded(exact.decode(array, DTYPES["f32"]), DTYPES["f32"])
+    np.testing.assert_array_equal(rounded, array)
+
+
+SPECIALS = np.asarray([0.0, 1.0, -2.0, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide"])
+def test_specials_are_those_of_ieee_arithmetic(name: str) -> None:
+    a, b = np.meshgrid(SPECIALS, SPECIALS)
+    run = {"add": np.add, "multiply": np.multiply, "divide": np.divide}[name]
+    numbers = [exact.decode(array, DTYPES["f64"]) for array in (a, b)]
+    with np.errstate(all="ignore"):
+        expected = run(a, b)
+    result = getattr(exact, name)(*numbers)
+    np.testing.assert_array_equal(exact.rounded(result, DTYPES["f64"]), expected)
+    low, high = exact.ends(getattr(exact, name)(*map(exact.as_ball, numbers)))
+    if name == "divide":  # a ball cannot be divided by one that holds 0
+        low, high, expected = (
+            each.each(lambda x: x[b != 0]) if isinstance(each, Number) else each[b != 0]
+            for each in (low, high, expected)
+        )
+    for end in (low, high):
+        np.testing.assert_array_equal(exact.rounded(end, DTYPES["f64"]), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("exp", [1, np.e, np.exp(-2), np.inf, 0, np.nan]),
+        ("tanh", [0, np.tanh(1), np.tanh(-2), 1, -1, np.nan]),
+    ],
+)
+def test_functions_have_limits(name: str, expected: list[float]) -> None:
+    with precision(100):
+        ends = exact.ends(exact.function(name, exact.decode(SPECIALS, DTYPES["f64"])))
+    for end in ends:
+        np.testing.assert_array_max_ulp(exact.rounded(end, DTYPES["f64"]), np.asarray(expected), 1)
+
+
+def test_a_ball_is_narrower_at_a_higher_precision() -> None:
+    third = exact.number(Fraction(1, 3))
+    with precision(200):
+        ball = exact.as_ball(third)
+        low, high = exact.ends(ball)
+    assert isinstance(ball, Ball)
+    assert 0 < values(high)[0] - values(low)[0] < Fraction(1, 2**195)
+
+
+@pytest.mark.parametrize("bits", [3, 24, 60, 300])
+def test_products_of_matrices_never_round(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+
+    def draw(*shape: int) -> Number:
+        top = 2 ** min(bits, 53)
+        drawn = rng.integers(-top, top, np.prod(shape))
+        whole = [int(k) * 2 ** max(0, bits - 53) + int(k > 0) for k in drawn]
+        array = np.empty(len(whole), object)
+        array[:] = whole
+        array = array.reshape(shape)
+        return exact.number(array)
+
+    a, b = draw(2, 3, 1, 4), draw(2, 1, 5, 4)
+    layout = MatrixLayout.of((2, 3, 1, 4), (2, 1, 5, 4), (2, 3, 5, 4), 3)
+    result = exact.contracted(a, b, layout)
+    if bits == 300:
+        assert result is None
+        return
+    assert result is not None
+    wide = np.asarray(a.num, object) * np.asarray(b.num, object)
+    assert result.num.shape == (2, 3, 5, 1)
+    scale = Fraction(2) ** (a.exp + b.exp)
+    assert values(result) == [Fraction(int(x)) * scale for x in wide.sum(axis=3).ravel()]

@@ -1,0 +1,266 @@
+"""The language of definitions: what it means, and what it says of mistakes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from core_operators import operator
+
+from conformance.core.binding import Binding
+from conformance.core.evaluate import Evaluation
+from conformance.core.functions import FUNCTIONS
+from conformance.core.operator import read_operator
+from conformance.core.parser import parse
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import Kind
+from conformance.errors import EvaluationError, ExpressionError, InvalidCase, SpecError
+
+SCOPE = {
+    "n": Kind("int"),
+    "size": Kind("int", "axis"),
+    "pads": Kind("int", "axis"),
+    "batch": Kind("int", "lead"),
+    "scale": Kind("rational"),
+    "mode": Kind("word", words=frozenset({"floor_mode", "ceil_mode"})),
+    "axes": Kind("list", holds="int"),
+    "flag": Kind("bool"),
+    "axis": Kind("int", "axis"),
+    "X": Kind("tensor", holds="real"),
+    "at": Kind("tensor", holds="int"),
+}
+WORDS = frozenset({"floor_mode", "ceil_mode"})
+SHAPES = {"X": [None, "axis"], "at": [None]}
+VALUES = {
+    "n": 7,
+    "size": (5, 8),
+    "pads": (1, 2),
+    "batch": (3,),
+    "scale": Fraction(1, 3),
+    "mode": "ceil_mode",
+    "axes": (0, -1),
+    "flag": True,
+    "axis": (0, 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(size + 2 * pads - 3) // 2 + 1", (3, 5)),
+        ("ceil_div(size, 3)", (2, 3)),
+        ("-size % 3", (1, 1)),
+        ("n / 2", Fraction(7, 2)),
+        ("floor(n * scale)", 2),
+        ("ceil(n * scale)", 3),
+        ("0.125 * 2", Fraction(1, 4)),
+        ("size ** 2", (25, 64)),
+        ("where(mode == ceil_mode, size, pads)", (5, 8)),
+        ("where(flag, n, 1 // 0)", 7),
+        ("not flag or 1 // 0 == 0", None),
+        ("axis in axes or axis - length(size) in axes", (True, True)),
+        ("axis not in [1, 5]", (True, False)),
+        ("1 < n <= 7 and flag", True),
+        ("max(size)", 8),
+        ("min(size, 6)", (5, 6)),
+        ("prod(size) - sum(pads)", 37),
+        ("any(size > 7) and not all(size > 7)", True),
+        ("count(size > 7)", 1),
+        ("flat(pads, size)", 10),
+        ("flat(reverse(pads), reverse(size))", 11),
+        ("entry(size, 1)", 8),
+        ("entry(axes, 1)", -1),
+        ("clamp(size, 6, 7)", (6, 7)),
+        ("reflect(size + 1, 6)", (4, 1)),
+        ("abs(-n)", 7),
+        ("rank_of(X) + where(has(at), 1, 0)", 3),
+    ],
+)
+def test_values(text: str, expected: Any) -> None:
+    visitor = PlainVisitor(VALUES.__getitem__, {"X": 3})
+    node = parse(text, SCOPE, WORDS, SHAPES)
+    if expected is None:
+        with pytest.raises(EvaluationError, match="division by zero"):
+            visitor.visit(node)
+    else:
+        assert visitor.visit(node) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("siz + 1", 0, "unknown name 'siz'"),
+        ("n + flag", 4, "this is a truth value"),
+        ("size + batch", 7, "one value has an entry per axis, another per lead"),
+        ("where(n, 1, 2)", 6, "this is a whole number"),
+        ("mode == floor_mod", 8, "unknown name 'floor_mod'"),
+        ("mode < ceil_mode", 0, "this is one of ceil_mode, floor_mode"),
+        ("X + 1", 0, "'X' is a tensor"),
+        ("X[n]", 0, "X has 2 indices, not 1"),
+        ("X[size, n]", 2, "this is a whole number per axis"),
+        ("X[scale, size]", 2, "this is a fraction"),
+        ("n[0]", 0, "only a tensor can be read at an index"),
+        ("sum(n)", 4, "this is a whole number"),
+        ("n.real", 0, "values have no attributes"),
+        ("sized(n)", 0, "unknown function 'sized'"),
+        ("floor(X[n, axis])", 6, "this is a number computed from tensors"),
+        ("n if flag else 2", 0, "'if' is not allowed"),
+        ("min()", 0, "wrong arguments for 'min'"),
+        ("n << 2", 1, "'<<' is not allowed"),
+        ("'a'", 0, "text and fractions are not values"),
+        ("1e99999", 0, "the number is too long"),
+        ("9999999999999999", 0, "the number is too large"),
+    ],
+)
+def test_mistakes_say_where_and_what(text: str, offset: int, message: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, SCOPE, WORDS, SHAPES)
+    assert (caught.value.offset, caught.value.message) == (offset, message)
+
+
+def test_plain_values_are_the_same_for_one_case_and_for_thousands() -> None:
+    """Sizes and padding of 5,000 convolutions at once, and of some alone."""
+    conv, rng, count = operator("Conv"), np.random.default_rng(0), 5000
+
+    def draw(low: int, high: int) -> tuple[np.ndarray, ...]:
+        return tuple(rng.integers(low, high + 1, count) for _ in range(2))
+
+    columns: dict[str, Any] = {
+        "size": draw(3, 12),
+        "kernel": draw(1, 3),
+        "strides": draw(1, 3),
+        "dilations": draw(1, 2),
+        "pads_begin": draw(0, 2),
+        "pads_end": draw(0, 2),
+        "axis": (0, 1),
+        "auto_pad": rng.choice(["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"], count),
+    }
+
+    def values_of(values: dict[str, Any]) -> tuple[Any, Any]:
+        known = dict(values)
+
+        def lookup(name: str) -> Any:
+            if name not in known:
+                known[name] = visitor.visit(conv.let[name])
+            return known[name]
+
+        visitor = PlainVisitor(lookup, {"X": 4})
+        return lookup("out"), lookup("pad_begin")
+
+    many = values_of(columns)
+    for case in range(0, count, 50):
+
+        def alone(value: Any, case: int = case) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(alone, value))
+            return value[case].item() if isinstance(value, np.ndarray) else value
+
+        single = values_of({name: alone(value) for name, value in columns.items()})
+        assert tuple(map(alone, many)) == single
+
+
+def test_a_function_has_all_its_forms() -> None:
+    for name, row in FUNCTIONS.items():
+        assert row.signature
+        assert row.about, name
+        if row.real is not None:
+            assert row.real.ulps >= 0.5
+
+
+SCALE = """
+op: own.Scale
+types: {T: [f32]}
+attributes: {factor: {type: f32, default: 0.1}}
+dims: {N: {}, size: {per: axis}}
+inputs:
+  - {name: X, type: T, shape: [N, size]}
+  - {name: B, type: T, shape: [N], absent: 0}
+define:
+  Y:
+    at: {n: N, i: size}
+    value: "factor * X[n, i] + B[n]"
+outputs:
+  - {name: Y, type: T}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("n: N, i: size", "n: N, i: sizes", "11:19: unknown name 'sizes'"),
+        ("B[n]", "B[i]", "12:34: this is a whole number per axis"),
+        ("value:", "valeu:", "12:5: 'valeu' is not known here"),
+        (
+            "{n: N, i: size}",
+            "{N: N, i: size}",
+            "10:3: the index 'N' has the name of something else",
+        ),
+        ("- {name: Y, type: T}", "- {name: Z, type: T}", "14:12: 'Z' is not defined"),
+        ("type: f32, default: 0.1", "type: f32, default: much", "4:43: 'much' is no such value"),
+        ("name: X, type: T", "name: X, type: U", "7:21: 'U' is not a type of this file"),
+        ("types: {T: [f32]}", "types: {T: [f33]}", "3:13: 'f33' is not allowed here"),
+        ("absent: 0", "absent: n", "8:44: this is no number"),
+    ],
+)
+def test_problems_of_a_file_have_a_place(old: str, new: str, problem: str) -> None:
+    assert old in SCALE
+    with pytest.raises(SpecError) as caught:
+        read_operator(SCALE.replace(old, new), "own.yaml")
+    assert f"own.yaml:{problem}" in str(caught.value)
+
+
+def test_a_float_attribute_is_the_number_that_is_stored() -> None:
+    binding = Binding(read_operator(SCALE), {}, {"X": (2, 3), "B": (2,)})
+    assert binding.value("factor") == Fraction(float(np.float32(0.1)))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shapes", "message"),
+    [
+        ({"factr": 1.0}, {"X": (2, 3)}, "own.Scale has no attribute 'factr'"),
+        ({"factor": float("inf")}, {"X": (2, 3)}, "'factor' is inf, no finite number"),
+        ({}, {}, "the input 'X' is missing"),
+        ({}, {"X": (2, 3), "B": (3,)}, "B has N = 3, where it is 2"),
+        ({}, {"X": (2, 3), "B": (2, 1)}, "B has 2 dimensions: [2, 1]"),
+        ({}, {"X": ()}, "X has 0 dimensions: []"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_invalid(
+    attributes: dict[str, Any], shapes: dict[str, tuple[int, ...]], message: str
+) -> None:
+    with pytest.raises(InvalidCase) as caught:
+        Binding(read_operator(SCALE), attributes, shapes)
+    assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "shapes", "violations"),
+    [
+        ("Conv", {"group": 2}, {"X": (1, 3, 5), "W": (2, 1, 2)}, ("groups-divide-channels",)),
+        ("Conv", {}, {"X": (1, 1, 2), "W": (1, 1, 3)}, ("kernel-fits",)),
+    ],
+)
+def test_requirements_are_named(
+    name: str,
+    attributes: dict[str, Any],
+    shapes: dict[str, tuple[int, ...]],
+    violations: tuple[str],
+) -> None:
+    arrays = {key: np.zeros(shape, np.float32) for key, shape in shapes.items()}
+    with pytest.raises(InvalidCase) as caught:
+        Evaluation(operator(name), attributes, arrays)
+    assert caught.value.violations == violations
+
+
+def test_a_shape_that_is_computed_is_checked() -> None:
+    with pytest.raises(
+        InvalidCase, match=r"W is \[2, 3, 2\] where the specification says \[2, 2, 2\]"
+    ):
+        Binding(operator("Conv"), {"group": 2}, {"X": (1, 4, 5), "W": (2, 3, 2)})
+
+
+def test_batches_that_do_not_broadcast_are_invalid() -> None:
+    with pytest.raises(InvalidCase, match=r"batch: \[2\] and \[3\] do not broadcast"):
+        Binding(operator("MatMul"), {}, {"A": (2, 4, 5), "B": (3, 5, 6)})
