@@ -19,7 +19,7 @@ from conformance.core.magnitude import Magnitude, magnitude
 from conformance.core.operator import SKIP, Definition, Operator, Output
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, Array, name_of
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import EvaluationError, InvalidCase
 
 FIRST_PRECISION = 96
@@ -57,14 +57,30 @@ class Evaluation:
     ) -> None:
         self.operator = operator
         self.inputs = {name: array for name, array in inputs.items() if array is not None}
+        self._check_types()
         shapes = {name: array.shape for name, array in self.inputs.items()}
         self.binding = Binding(operator, attributes, shapes)
-        self.machine = machine
+        # Whole numbers are computed as such: nothing of them may be off.
+        self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
         self._values: dict[str, Real | Array] = {}
         broken = self.binding.violations()
         if broken:
             raise InvalidCase(f"{operator.op}: {', '.join(broken)} does not hold", broken)
+
+    def _check_types(self) -> None:
+        """Refuse inputs of other types than the operator has, or of two types for one variable."""
+        seen: dict[str, str] = {}
+        for name, array in self.inputs.items():
+            tensor = self.operator.tensors.get(name)
+            if tensor is None:
+                raise InvalidCase(f"{self.operator.op} has no input '{name}'")
+            dtype = name_of(array.dtype)
+            allowed = self.operator.types.get(tensor.type, (tensor.type,))
+            if dtype not in allowed or seen.setdefault(tensor.type, dtype) != dtype:
+                expected = seen.get(tensor.type) if dtype in allowed else ", ".join(allowed)
+                message = f"{name} is {dtype} where the specification says {expected}"
+                raise InvalidCase(message, (f"{tensor.type}.type",))
 
     def input(self, name: str) -> Real | Array:
         """Return an input: reals, or an array of whole numbers that indices may use."""
@@ -88,9 +104,19 @@ class Evaluation:
         """Return a definition over its index space."""
         return IndexSpace(self, definition)
 
-    def outputs(self) -> list[Array]:
-        """Return each output in its type, rounded once from the exact value."""
-        return [self._arranged(output, self._rounded(output)) for output in self.operator.outputs]
+    def outputs(self, wide: bool = False) -> list[Array]:
+        """Return each output in its type, rounded once from the exact value.
+
+        Where ``wide``, numbers that are not whole are in float64.
+        """
+        return [
+            self._arranged(output, self._rounded(output, self._dtype(output, wide)))
+            for output in self.operator.outputs
+        ]
+
+    def _dtype(self, output: Output, wide: bool) -> DType:
+        dtype = DTYPES[self.dtype_of(output)]
+        return DTYPES["f64"] if wide and dtype.is_float else dtype
 
     def intervals(self) -> list[Interval]:
         """Return what is accepted of each output; of whole numbers, the value alone."""
@@ -105,8 +131,7 @@ class Evaluation:
                 return name_of(self.inputs[tensor.name].dtype)
         raise InvalidCase(f"no input says the type of {output.name}")
 
-    def _rounded(self, output: Output) -> Array:
-        dtype = DTYPES[self.dtype_of(output)]
+    def _rounded(self, output: Output, dtype: DType) -> Array:
         bits = FIRST_PRECISION
         while True:
             with precision(bits):
@@ -114,7 +139,7 @@ class Evaluation:
                 if not isinstance(value, Real):
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
-                    return exact.rounded(value.value, dtype)
+                    return _in_type(value.value, dtype)
                 low, high = (exact.rounded(end, dtype) for end in exact.ends(value.value))
                 undecided = (low != high) & ~np.isnan(low)
                 if not undecided.any() or bits >= MAX_PRECISION:
@@ -131,9 +156,12 @@ class Evaluation:
         with precision(FIRST_PRECISION):
             value = self.value(output.name)
             dtype = DTYPES[self.dtype_of(output)]
-            if not isinstance(value, Real):
-                array = self._arranged(output, value.astype(dtype.numpy))
-                return Interval(array, array, np.zeros(array.shape, np.bool_))
+            if not isinstance(value, Real) or not dtype.is_float:
+                array = self._arranged(output, self._rounded(output, dtype))
+                fits = np.ones(array.shape, np.bool_)
+                if isinstance(value, Real) and isinstance(value.value, Number):
+                    fits = self._arranged(output, _fits_type(value.value, dtype))
+                return Interval(array, array, ~fits)
             return Interval(*(self._arranged(output, a) for a in bounds.interval(value, dtype)))
 
     def _arranged(self, output: Output, array: Array) -> Array:
@@ -497,6 +525,33 @@ class IndexSpace(PlainVisitor):
             self.names[name] = chosen if isinstance(index, tuple) else chosen[0]
         for name in self.definition.abbreviations:  # they speak of those indices
             self.names.pop(name, None)
+
+
+def _is_float(array: Array) -> bool:
+    return DTYPES[name_of(array.dtype)].is_float
+
+
+def _whole(value: Number) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """The numbers as Python integers, rounded down, and where they are whole."""
+    num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
+    den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
+    whole = np.asarray(num // den, object)
+    return whole, np.asarray(whole * den == num, np.bool_)
+
+
+def _fits_type(value: Number, dtype: DType) -> NDArray[np.bool_]:
+    limits = np.iinfo(dtype.numpy)
+    whole, exactly = _whole(value)
+    return np.asarray(exactly & (whole >= limits.min) & (whole <= limits.max), np.bool_)
+
+
+def _in_type(value: Number, dtype: DType) -> Array:
+    """Numbers in a type; of integer types those that are too large wrap around."""
+    if dtype.is_float:
+        return exact.rounded(value, dtype)
+    bits = 8 * dtype.numpy.itemsize
+    low = int(np.iinfo(dtype.numpy).min)
+    return np.asarray((_whole(value)[0] - low) % (1 << bits) + low, object).astype(dtype.numpy)
 
 
 def _entries(value: Any) -> tuple[Any, ...]:

@@ -86,9 +86,8 @@ class Simulation(Evaluation):
         converts = self.style.converts
         return _floats(fitted(values, DTYPES[converts]) if converts else values)
 
-    def _rounded(self, output: Output) -> Array:
+    def _rounded(self, output: Output, dtype: DType) -> Array:
         value = self.value(output.name)
-        dtype = DTYPES[self.dtype_of(output)]
         if not isinstance(value, Real):
             return value.astype(dtype.numpy)
         result = fitted(_held(value), dtype, self.style.rounding)

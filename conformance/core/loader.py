@@ -1,0 +1,58 @@
+"""Loads operators that are defined in index notation: shipped ones by name, files by path."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+from conformance.core.operator import Operator, operator_of
+from conformance.data import directory
+from conformance.errors import UsageError, closest
+from conformance.spec.inheritance import extended
+from conformance.spec.loader import NAME, read_text
+from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_source import Source
+
+
+def folder() -> Path:
+    """Return the folder of the shipped operators; each has a file of its name."""
+    return directory("specs") / "core"
+
+
+@cache
+def shipped_names() -> tuple[str, ...]:
+    """List the shipped operators."""
+    return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
+
+
+def load_operator(op: str) -> Operator:
+    """Load an operator: a shipped one by name, or a YAML file by path.
+
+    Raises :class:`~conformance.errors.UsageError` for a name that is not known, and SpecError with
+    every problem of a file.
+    """
+    if op.endswith((".yaml", ".yml")):
+        return operator_of(_source(Path(op), read_text(Path(op))))
+    if op not in shipped_names():
+        hint = closest(op, shipped_names()) or f"known: {', '.join(shipped_names())}"
+        raise UsageError(f"there is no operator '{op}'", hint=hint)
+    return _shipped(op)
+
+
+@lru_cache(maxsize=64)
+def _shipped(op: str) -> Operator:
+    path = folder() / f"{op}.yaml"
+    return operator_of(_source(path, read_text(path)))
+
+
+def _source(path: Path, text: str) -> Source:
+    """What a file says, with what it extends: a file beside it, or a shipped one."""
+    source = parse_yaml(text, str(path))
+    name = source.data.get("extends") if isinstance(source.data, dict) else None
+    base = None
+    if isinstance(name, str) and NAME.fullmatch(name):
+        candidates = (parent / f"{name}.yaml" for parent in (path.parent, folder()))
+        # A file of the same name may extend the shipped one, but none extends itself.
+        file = next((file for file in candidates if file != path and file.is_file()), None)
+        base = None if file is None else _source(file, read_text(file))
+    return extended(source, base)
