@@ -18,7 +18,7 @@ PLAIN = ":/,.+-_~"
 
 
 @dataclass(frozen=True)
-class Address:
+class BackendName:
     """The name of a backend, and the options that it is made with, as texts."""
 
     name: str
@@ -31,22 +31,22 @@ class Address:
         return f"{self.name}{MARK}{AND.join(given)}"
 
 
-def told(name: str, spec: str) -> str:
+def display_name(name: str, spec: str) -> str:
     """A backend's own ``name``, with the options of ``spec``, for people who read a report."""
-    options = parse(spec).options
+    options = parse_backend_name(spec).options
     listed = ", ".join(f"{option}{IS}{text}" for option, text in sorted(options.items()))
     return f"{name} ({listed})" if listed else name
 
 
-def parse(spec: str) -> Address:
+def parse_backend_name(spec: str) -> BackendName:
     """The parts of ``spec``. A program has its options on its own command line.
 
     Raises :class:`UsageError` where what follows the question mark is no list of options.
     """
     name, mark, listed = spec.partition(MARK)
     if not mark or is_program(spec):
-        return Address(spec)
-    return Address(name, _read(spec, listed.split(AND), decoded=True))
+        return BackendName(spec)
+    return BackendName(name, _read(spec, listed.split(AND), decoded=True))
 
 
 def canonical(spec: str, more: Iterable[str] = ()) -> str:
@@ -62,13 +62,13 @@ def canonical(spec: str, more: Iterable[str] = ()) -> str:
                 hint=f'write its options on its command line: "{spec} --flag"',
             )
         return spec
-    address = parse(spec)
+    address = parse_backend_name(spec)
     options = dict(address.options)
     for name, text in _read(" ".join(more), more, decoded=False).items():
         if name in options:
             raise _twice(spec, name)
         options[name] = text
-    return str(Address(address.name, options))
+    return str(BackendName(address.name, options))
 
 
 def _read(where: str, words: Iterable[str], *, decoded: bool) -> dict[str, str]:

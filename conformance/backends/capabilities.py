@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from conformance.backends.layouts import Orders, orders
+from conformance.backends.layouts import Orders, axis_orders
 from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
 from conformance.safe_text import one_line, shortened
@@ -16,7 +16,7 @@ from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope
 
-MOST_SHOWN = 80
+MAX_REASON = 80
 """Characters that a claim has of a reason."""
 
 LAYOUTS = ("layout", "index_layout")
@@ -99,7 +99,7 @@ class Capabilities:
         return self._order_of("index_layout").get(rank)
 
     def _order_of(self, what: str) -> Orders:
-        return orders(what, getattr(self, what) or (), whole=what == "layout")
+        return axis_orders(what, getattr(self, what) or (), whole=what == "layout")
 
     @classmethod
     def from_json(cls, data: Any) -> Capabilities:
@@ -113,7 +113,7 @@ class Capabilities:
         try:
             _check_names(data, (*kinds, "excluding"))
             lists: dict[str, Any] = {
-                name: _all(data.get(name), kind) for name, kind in kinds.items()
+                name: _list_of(data.get(name), kind) for name, kind in kinds.items()
             }
             told = data.get("excluding", [])
             for one in told:
@@ -191,7 +191,7 @@ class Capabilities:
         """Why cases of some operators are not claimed, each reason once."""
         asked = tuple(ops)
         found = (
-            shortened(one_line(one.reason), MOST_SHOWN)
+            shortened(one_line(one.reason), MAX_REASON)
             for one in self.excluding
             if one.op is None or any(fnmatchcase(op, one.op) for op in asked)
         )
@@ -247,7 +247,7 @@ def _check_names(data: Any, known: tuple[str, ...]) -> None:
             raise TypeError(f"{str(name)[:80]!r} is none of {', '.join(known)}")
 
 
-def _all(value: Any, kind: type) -> tuple[Any, ...] | None:
+def _list_of(value: Any, kind: type) -> tuple[Any, ...] | None:
     if value is None:
         return None
     if isinstance(value, str) or not all(type(one) is kind for one in value):

@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from conformance import DISTRIBUTION
-from conformance.backends.backend_name import Address, parse
-from conformance.backends.options import read
-from conformance.backends.program import file_of, is_program
+from conformance.backends.backend_name import BackendName, parse_backend_name
+from conformance.backends.options import parse_options
+from conformance.backends.program import is_program, program_file
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError, closest, install
-from conformance.grade.outcome import NAME_LIMIT, describe
+from conformance.grade.outcome import MAX_NAME, describe_exception
 from conformance.replacement import resolved
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class Located(NamedTuple):
     options: Mapping[str, str]
 
 
-def load(spec: str) -> Backend:
+def load_backend(spec: str) -> Backend:
     """The backend that ``spec`` names.
 
     ``spec`` is the name of an entry point in group ``conformance.backends``, or
@@ -73,7 +73,7 @@ def locate(spec: str) -> Located:
     """The object that ``spec`` names, imported; see :func:`load`. Raises :class:`BackendError`."""
     if not spec.isprintable():  # messages, reports and logs show it on one line
         raise BackendError(
-            f"{spec[:NAME_LIMIT]!a}: the name of a backend has characters that cannot be printed",
+            f"{spec[:MAX_NAME]!a}: the name of a backend has characters that cannot be printed",
             hint="rename the file or its folder",
         )
     if is_program(spec):
@@ -81,33 +81,33 @@ def locate(spec: str) -> Located:
             f"{spec} is a program, and no object of Python",
             hint="it can be checked, not imported",
         )
-    return _guarded(spec, lambda: _located(spec, parse(spec)))
+    return _guard(spec, lambda: _locate(spec, parse_backend_name(spec)))
 
 
-def place(spec: str) -> str:
+def resolve_adapter(spec: str) -> str:
     """``spec``, or ``module:object`` where it is the name of an adapter of this package.
 
     So it is found where this package can be imported and is not installed.
     """
-    address = parse(spec)
+    address = parse_backend_name(spec)
     own = (one.value for one in entry_points(group=GROUP, name=address.name))
     value = next((value for value in own if value.startswith(f"{OURS}.")), None)
-    return spec if value is None else str(Address(value, address.options))
+    return spec if value is None else str(BackendName(value, address.options))
 
 
-def arguments(origin: Located) -> dict[str, Any]:
+def class_arguments(origin: Located) -> dict[str, Any]:
     """What the class that an object is has to be called with. Raises :class:`BackendError`."""
-    return read(origin.value, origin.options, origin.spec)
+    return parse_options(origin.value, origin.options, origin.spec)
 
 
 def create(origin: Located) -> Backend:
     """The backend that an object is or makes. Raises :class:`BackendError`."""
-    return _guarded(
-        origin.spec, lambda: as_backend(origin.value, arguments(origin), origin=origin.spec)
+    return _guard(
+        origin.spec, lambda: as_backend(origin.value, class_arguments(origin), origin=origin.spec)
     )
 
 
-def _located(spec: str, address: Address) -> Located:
+def _locate(spec: str, address: BackendName) -> Located:
     named, options = address.name, address.options
     if match := _FILE.fullmatch(named):
         path = Path(match["path"])
@@ -120,14 +120,14 @@ def _located(spec: str, address: Address) -> Located:
         module = importlib.import_module(match["module"])
         value = _member(named, module, match["object"])
         return Located(spec, match["module"], match["object"], here, value, options)
-    entry = _named(named)
+    entry = _entry_point(named)
     return Located(spec, entry.module, entry.attr, None, entry.load(), options)
 
 
-def digest(spec: str) -> str | None:
+def file_digest(spec: str) -> str | None:
     """The sha256 of the file that ``spec`` names, so that a change of it shows; None for others."""
-    match = _FILE.fullmatch(parse(spec).name)
-    file = Path(match["path"]) if match else file_of(spec) if is_program(spec) else None
+    match = _FILE.fullmatch(parse_backend_name(spec).name)
+    file = Path(match["path"]) if match else program_file(spec) if is_program(spec) else None
     try:
         return None if file is None else sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -145,7 +145,7 @@ def available() -> list[Available]:
     ]
 
 
-def _named(name: str) -> EntryPoint:
+def _entry_point(name: str) -> EntryPoint:
     """The one entry point of that name."""
     known = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
     if len(known) > 1:
@@ -158,11 +158,11 @@ def _named(name: str) -> EntryPoint:
         listed = f"known: {', '.join(names) or 'none'}; " + (
             "or name a file (path/to/file.py:object) or a module (package.module:object)"
         )
-        raise BackendError(f"no backend is called '{name}'", hint=_suggested(name, names) + listed)
+        raise BackendError(f"no backend is called '{name}'", hint=_suggestion(name, names) + listed)
     return next(iter(known.values()))
 
 
-def _suggested(name: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, known: Iterable[str]) -> str:
     near = closest(name, known)
     return f"{near} " if near else ""
 
@@ -252,7 +252,8 @@ def _member(spec: str, module: ModuleType, name: str) -> object:
             public = [known for known in dir(found) if not known.startswith("_")]
             raise BackendError(
                 f"{spec}: there is no '{part}'",
-                hint=_suggested(part, public) + "name a backend, a class of backends or a function",
+                hint=_suggestion(part, public)
+                + "name a backend, a class of backends or a function",
             ) from None
     return found
 
@@ -282,7 +283,7 @@ def _only_backend(spec: str, module: ModuleType) -> str:
     )
 
 
-def _guarded(spec: str, find: Callable[[], T]) -> T:
+def _guard(spec: str, find: Callable[[], T]) -> T:
     """What ``find`` returns; whatever goes wrong in foreign code becomes a BackendError."""
     try:
         return find()
@@ -290,12 +291,12 @@ def _guarded(spec: str, find: Callable[[], T]) -> T:
         raise
     except ModuleNotFoundError as error:
         raise BackendError(
-            f"{spec}: {_place(error)}no module named '{error.name}'",
+            f"{spec}: {_location(error)}no module named '{error.name}'",
             hint=_how_to_install(error.name or ""),
         ) from error
     except (Exception, SystemExit) as error:
         raise BackendError(
-            f"{spec}: {_place(error)}{describe(error)}",
+            f"{spec}: {_location(error)}{describe_exception(error)}",
             hint="the backend could not be imported or created; this is what it raised",
         ) from error
 
@@ -311,7 +312,7 @@ def _how_to_install(module: str) -> str:
     return f"install what provides '{package}', or put its folder on PYTHONPATH"
 
 
-def _place(error: BaseException) -> str:
+def _location(error: BaseException) -> str:
     """``file:line: `` in the outermost foreign file that an exception went through."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: "

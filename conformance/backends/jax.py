@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.versions import known
+from conformance.backends.framework_call import framework
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -53,7 +53,7 @@ class Jax:
     def __init__(self) -> None:
         import jax
 
-        self.version = known("jax", jax.__version__, oldest="0.4.20")
+        self.version = require_version("jax", jax.__version__, oldest="0.4.20")
         jax.config.update("jax_platforms", "cpu")
         jax.config.update("jax_enable_x64", True)  # else f64 becomes f32
         self._jax = jax

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.backends.arranging import arranged
+from conformance.backends.axis_order import transposed
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
 from conformance.spec.case_environment import Environment, EnvironmentOverlay
@@ -30,12 +30,12 @@ Orders = Mapping[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Arrangement:
+class TensorLayout:
     """How a backend wants the tensors of one vector.
 
     ``order`` is that of the axes of the data and of the outputs that ``laid_out`` marks, None for
     that of the specification; ``countings`` say of the outputs that are indices how they count,
-    see :func:`conformance.backends.arranging.recounted`.
+    see :func:`conformance.backends.axis_order.recount_indices`.
     """
 
     order: tuple[int, ...] | None
@@ -55,10 +55,10 @@ class Arrangement:
     def sent(self, vector: Vector) -> tuple[Any, ...]:
         """The inputs of a vector as the backend wants them."""
         data, *others = vector.inputs
-        return (data if self.order is None else arranged(data, self.order), *others)
+        return (data if self.order is None else transposed(data, self.order), *others)
 
 
-def orders(what: str, names: Sequence[str], *, whole: bool) -> Orders:
+def axis_orders(what: str, names: Sequence[str], *, whole: bool) -> Orders:
     """The order of the axes that each name says, by rank.
 
     With ``whole`` a name has every axis; otherwise N and C may be missing. Raises
@@ -94,9 +94,9 @@ def _rank(name: str) -> int:
     return 2 + len(set(name) - set("NC")) if set(name) <= set(SPECIFIED[5]) else 0
 
 
-def arrangement(
+def layout_for(
     declared: Capabilities | None, spec: OpSpec | None, case: Case
-) -> Arrangement | None:
+) -> TensorLayout | None:
     """How a backend with such a declaration wants the tensors of a case; None if as specified.
 
     Without a specification nothing says which they are.
@@ -117,7 +117,7 @@ def arrangement(
             if output.holds == "index"
         }
     laid_out = tuple(len(output.shape) == len(spec.data.shape) for output in spec.outputs)
-    return Arrangement(order, laid_out, countings)
+    return TensorLayout(order, laid_out, countings)
 
 
 def _counting(

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.framework_call import framework
 from conformance.backends.litert_model import LiteRTCall, model, pool, reduction, reproduced
-from conformance.backends.marking import framework
 from conformance.backends.options import Option
-from conformance.backends.versions import needed
+from conformance.backends.versions import require_features
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -93,7 +93,7 @@ class LiteRT:
         from ai_edge_litert import interpreter
 
         self.version = version("ai-edge-litert")
-        needed(
+        require_features(
             "ai-edge-litert",
             self.version,
             ai_edge_litert__schema_py_generated=find_spec("ai_edge_litert.schema_py_generated"),
@@ -184,12 +184,12 @@ def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
     padding = VALID if auto_pad in ("explicit", "NOTSET") else PADDING.get(auto_pad)
     if padding is None or rounds_up or (counted and padding == SAME):
         raise Unsupported("pools of LiteRT pad by SAME or VALID, round down and count no padding")
-    _plain(pads, 4, pads if ignored else [0] * 4)
-    _plain(attributes.get("dilations", [1, 1]), 2, [1, 1])
+    _check_default(pads, 4, pads if ignored else [0] * 4)
+    _check_default(attributes.get("dilations", [1, 1]), 2, [1, 1])
     return kernel, strides, padding
 
 
-def _plain(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
+def _check_default(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
     # A list of another length is invalid, and there is nothing in a pool to write it to.
     if len(values) != length or list(values) != list(expected):
         raise Unsupported("pools of LiteRT have neither pads of their own nor dilations")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.versions import known
+from conformance.backends.framework_call import framework
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -55,7 +55,7 @@ class Ncnn:
     def __init__(self) -> None:
         import ncnn
 
-        self.version = known("ncnn", ncnn.__version__, oldest="1.0.20240102")
+        self.version = require_version("ncnn", ncnn.__version__, oldest="1.0.20240102")
         self._ncnn = ncnn
 
     def environment(self) -> dict[str, str]:
@@ -64,10 +64,10 @@ class Ncnn:
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; a status other than 0 raises ValueError."""
-        text, data = _text(op, inputs, attributes), inputs[0]
+        text, data = _net_text(op, inputs, attributes), inputs[0]
         with framework():
             net = self._ncnn.Net()
-            _checked(net.load_param_mem(text))
+            _check_status(net.load_param_mem(text))
             _load_nothing(net)
             # Nets have no axis for the batch, and pools treat an image as they treat a channel.
             found = self._found(net, data.reshape(-1, *data.shape[2:]))
@@ -78,7 +78,7 @@ class Ncnn:
         return f'''\
 import ncnn
 net = ncnn.Net()
-assert net.load_param_mem("""{_text(op, inputs, attributes)}""") == 0
+assert net.load_param_mem("""{_net_text(op, inputs, attributes)}""") == 0
 net.load_model_mem("")
 extractor = net.create_extractor()
 data = inputs[0]
@@ -92,9 +92,9 @@ outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
     def _found(self, net: Any, planes: Array) -> Array:
         # What an extractor holds is the net's memory, so all of it goes before the net does.
         extractor = net.create_extractor()
-        _checked(extractor.input("data", self._ncnn.Mat(planes)))
+        _check_status(extractor.input("data", self._ncnn.Mat(planes)))
         status, result = extractor.extract("result")
-        _checked(status)
+        _check_status(status)
         return np.array(result)
 
 
@@ -103,15 +103,15 @@ def _load_nothing(net: Any) -> None:
     if hasattr(net, "load_model_mem"):
         net.load_model_mem("")
     else:  # before 2025 weights came from files only
-        _checked(net.load_model(os.devnull))
+        _check_status(net.load_model(os.devnull))
 
 
-def _checked(status: int) -> None:
+def _check_status(status: int) -> None:
     if status:
         raise ValueError(f"ncnn: status {status}")
 
 
-def _text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+def _net_text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
     """The net that asks ``op``: a number for the format, the sizes of the net, and its layers."""
     if op not in METHODS:
         raise Unsupported(f"{op} is not written as a net of ncnn here")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported
 
@@ -31,11 +31,11 @@ def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
     return tuple(f"{name}-{version}" for name in names for version in range(1, opset + 1))
 
 
-def package() -> Any:
+def load_onnx() -> Any:
     """The package onnx. Raises :class:`BackendError` for one that is too old."""
     import onnx
 
-    known("onnx", onnx.__version__, oldest=OLDEST_ONNX)
+    require_version("onnx", onnx.__version__, oldest=OLDEST_ONNX)
     return onnx
 
 
@@ -87,7 +87,7 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     return bytes(made.SerializeToString())
 
 
-def nothing(opset: int) -> bytes:
+def identity_model(opset: int) -> bytes:
     """The serialised model of an identity in an operator set, to see whether a runtime reads it.
 
     Raises an exception of the package onnx for a set that it does not know.

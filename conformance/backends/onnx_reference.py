@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
 from conformance.dtypes import Array
 
@@ -19,7 +19,7 @@ class OnnxReference:
     marked = True
 
     def __init__(self) -> None:
-        onnx = onnx_model.package()
+        onnx = onnx_model.load_onnx()
         from onnx.reference import ReferenceEvaluator
 
         opset = onnx.defs.onnx_opset_version()

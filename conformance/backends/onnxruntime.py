@@ -9,10 +9,10 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
 from conformance.backends.options import Option
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError
 
@@ -51,8 +51,8 @@ class OnnxRuntime:
     def __init__(self, *, provider: str = CPU) -> None:
         import onnxruntime
 
-        self.version = known("onnxruntime", onnxruntime.__version__, oldest="1.15")
-        onnx = onnx_model.package()
+        self.version = require_version("onnxruntime", onnxruntime.__version__, oldest="1.15")
+        onnx = onnx_model.load_onnx()
         self._onnx = str(onnx.__version__)
         self._onnxruntime = onnxruntime
         self._provider = provider
@@ -93,7 +93,7 @@ class OnnxRuntime:
         """
         for opset in range(onnx_model.NEWEST, 1, -1):
             with suppress(Exception):
-                self._session(onnx_model.nothing(opset), CPU)
+                self._session(onnx_model.identity_model(opset), CPU)
                 return opset
         return 1
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.options import Option
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError
 
@@ -40,27 +40,27 @@ NEWEST_OPSET = 16
 """The newest operation set that there is a specification of."""
 
 
-def _own() -> tuple[str, ...]:
+def _native_operators() -> tuple[str, ...]:
     """OpenVINO's operators, of the operation sets that the installed release has."""
     places = ("openvino", "openvino.runtime")  # the second before 2025
     known_sets = [
         number
         for number in range(1, NEWEST_OPSET + 1)
-        if any(_has(f"{place}.opset{number}") for place in places)
+        if any(_has_module(f"{place}.opset{number}") for place in places)
     ]
     if NEWEST_OPSET in known_sets:
         return (OWN,)
     return tuple(f"{OWN}-{number}" for number in known_sets)
 
 
-def _models() -> tuple[str, ...]:
+def _onnx_operators() -> tuple[str, ...]:
     """The operators of ONNX, whose models are made with the package onnx: none without it."""
     if not find_spec("onnx"):
         return ()
-    return onnx_model.operators(("onnx.*",), onnx_model.package().defs.onnx_opset_version())
+    return onnx_model.operators(("onnx.*",), onnx_model.load_onnx().defs.onnx_opset_version())
 
 
-def _has(module: str) -> bool:
+def _has_module(module: str) -> bool:
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
@@ -77,7 +77,9 @@ class OpenVINO:
     def __init__(self, *, device: str = "CPU", precision: str = "f32") -> None:
         import openvino
 
-        self.version = known("openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST)
+        self.version = require_version(
+            "openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST
+        )
 
         try:
             from openvino import op
@@ -86,7 +88,7 @@ class OpenVINO:
             from openvino.runtime import op
             from openvino.runtime.utils.node_factory import NodeFactory
 
-        self.capabilities = Capabilities(operators=(*_own(), *_models()))
+        self.capabilities = Capabilities(operators=(*_native_operators(), *_onnx_operators()))
         self._openvino = openvino
         self._op = op
         self._node_factory = NodeFactory
@@ -119,7 +121,7 @@ class OpenVINO:
         An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
         is invalid is refused by OpenVINO itself (RuntimeError).
         """
-        made = _onnx(op, inputs, attributes)
+        made = _onnx_content(op, inputs, attributes)
         with framework():
             model = self._model(op, inputs, attributes, made)
             compiled = self._core.compile_model(model, self._device, self._properties)
@@ -154,7 +156,7 @@ class OpenVINO:
 
         Raises RuntimeError for what OpenVINO refuses while the model is made.
         """
-        model = self._model(op, inputs, attributes, _onnx(op, inputs, attributes))
+        model = self._model(op, inputs, attributes, _onnx_content(op, inputs, attributes))
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / "model.xml", Path(folder) / "model.bin"]
             self._openvino.serialize(model, *map(str, files))
@@ -229,7 +231,7 @@ class OpenVINO:
         )
 
 
-def _onnx(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
+def _onnx_content(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
     """The ONNX model of an operator of ONNX; empty for one of OpenVINO's own."""
     foreign = op.startswith(onnx_model.PREFIX)
     return onnx_model.model(op, inputs, attributes) if foreign else b""

@@ -69,7 +69,7 @@ def declared_by(candidate: object) -> tuple[Option, ...]:
     return options
 
 
-def read(candidate: object, given: Mapping[str, str], origin: str) -> dict[str, Any]:
+def parse_options(candidate: object, given: Mapping[str, str], origin: str) -> dict[str, Any]:
     """The arguments that the options ``given`` are to a class.
 
     Raises :class:`BackendError`, which begins with ``origin`` and lists what there is, for options
@@ -85,10 +85,10 @@ def read(candidate: object, given: Mapping[str, str], origin: str) -> dict[str, 
     raise BackendError(
         f"{origin}: no option '{unknown[:80]}'",
         hint=(f"{near} " if near else "")
-        + f"options: {', '.join(described(tuple(declared.values())))}",
+        + f"options: {', '.join(describe_options(tuple(declared.values())))}",
     )
 
 
-def described(options: Sequence[Option]) -> list[str]:
+def describe_options(options: Sequence[Option]) -> list[str]:
     """Each option with what it may be, on a line."""
     return [f"{one.name} ({one.expected})" for one in options]

@@ -39,7 +39,7 @@ def command_line(spec: str) -> list[str]:
     return words
 
 
-def file_of(spec: str) -> Path | None:
+def program_file(spec: str) -> Path | None:
     """The file of the program that ``spec`` names; None where there is none."""
     try:
         found = shutil.which(command_line(spec)[0])

@@ -95,21 +95,21 @@ def as_backend(
     """
     if isinstance(candidate, type):
         if not callable(getattr(candidate, "run", None)):
-            raise _not_one(origin, f"class {candidate.__name__} has no method 'run'")
+            raise _no_backend(origin, f"class {candidate.__name__} has no method 'run'")
         candidate = candidate(**arguments)
     if not callable(getattr(candidate, "run", None)):
         if not callable(candidate):
-            raise _not_one(origin, f"{type(candidate).__name__} has no method 'run'")
+            raise _no_backend(origin, f"{type(candidate).__name__} has no method 'run'")
         candidate = FunctionBackend(candidate)
     for member in ("name", "version"):
         value = getattr(candidate, member, None)
         if not isinstance(value, str) or not value:
-            raise _not_one(origin, f"'{member}' is {value!r}, not a non-empty string")
+            raise _no_backend(origin, f"'{member}' is {value!r}, not a non-empty string")
     capabilities = getattr(candidate, "capabilities", None)
     if not isinstance(capabilities, Capabilities | None):
-        raise _not_one(origin, f"'capabilities' is a {type(capabilities).__name__}")
+        raise _no_backend(origin, f"'capabilities' is a {type(capabilities).__name__}")
     if not isinstance(candidate, Backend):
-        raise _not_one(origin, f"{type(candidate).__name__} does not follow the protocol")
+        raise _no_backend(origin, f"{type(candidate).__name__} does not follow the protocol")
     return candidate
 
 
@@ -126,7 +126,7 @@ def environment_of(backend: Backend) -> dict[str, str]:
     return {str(key): str(value) for key, value in facts.items()}
 
 
-def _not_one(origin: str, problem: str) -> BackendError:
+def _no_backend(origin: str, problem: str) -> BackendError:
     return BackendError(
         f"{origin}: not a backend: {problem}",
         hint="a backend has 'name' and 'version' (strings) and run(op, inputs, attributes); "

@@ -11,10 +11,10 @@ import numpy as np
 
 from conformance.backends import torch_calls, torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.options import Option
 from conformance.backends.torch_calls import Call
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported
 
@@ -36,7 +36,7 @@ CAPABILITIES = Capabilities(
         *torch_openvino.EXCLUDING,
     ),
 )
-ELSEWHERE = replace(CAPABILITIES, excluding=torch_openvino.EXCLUDING)
+DEVICE_CAPABILITIES = replace(CAPABILITIES, excluding=torch_openvino.EXCLUDING)
 """What is claimed of other devices than the CPU."""
 
 DEVICE = Option("device", "Where it computes: cpu, cuda, cuda:1, mps, xpu.", default="cpu")
@@ -56,12 +56,12 @@ class Torch:
     def __init__(self, *, device: str = "cpu", threads: int | None = None) -> None:
         import torch
 
-        self.version = known("torch", torch.__version__, oldest="2.0")
+        self.version = require_version("torch", torch.__version__, oldest="2.0")
         self._torch = torch
-        self._device = checked_device(torch, device)
+        self._device = find_device(torch, device)
         self._threads = threads
         if self._device.type != "cpu":
-            self.capabilities = ELSEWHERE
+            self.capabilities = DEVICE_CAPABILITIES
         if threads is not None:
             if threads < 1:
                 raise BackendError(f"threads={threads}", hint="give the number of threads")
@@ -71,7 +71,7 @@ class Torch:
         """Device, build and threads, which a result may depend on."""
         torch = self._torch
         return {
-            "device": described_device(torch, self._device),
+            "device": describe_device(torch, self._device),
             "threads": str(torch.get_num_threads()),
             "mkldnn": "available" if torch.backends.mkldnn.is_available() else "not available",
         }
@@ -140,7 +140,7 @@ class Torch:
         return array
 
 
-def checked_device(torch: Any, name: str) -> Any:
+def find_device(torch: Any, name: str) -> Any:
     """The device of that name. Raises :class:`BackendError` where this PyTorch has none such."""
     try:
         device = torch.device(name)
@@ -158,7 +158,7 @@ def checked_device(torch: Any, name: str) -> Any:
     return device
 
 
-def described_device(torch: Any, device: Any) -> str:
+def describe_device(torch: Any, device: Any) -> str:
     """A device in words, with what a result on it may depend on."""
     if device.type == "cpu":
         return f"CPU ({torch.backends.cpu.get_cpu_capability()})"

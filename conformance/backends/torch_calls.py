@@ -29,7 +29,7 @@ class Call:
     index_type: Any = None
 
 
-def said(words: Mapping[str, T], word: str) -> T:
+def translate_word(words: Mapping[str, T], word: str) -> T:
     """What a word means to PyTorch; Unsupported for one that means nothing to it."""
     if word not in words:
         raise Unsupported(f"PyTorch has no '{word}'")

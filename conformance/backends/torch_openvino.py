@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.capabilities import Exclusion
-from conformance.backends.torch_calls import Call, said
+from conformance.backends.torch_calls import Call, translate_word
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -81,7 +81,7 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
         f"adaptive_max_pool{axes}d",
         (output_size,),
         {"return_indices": True},
-        index_type=said(INDEX_TYPES, attributes.get("index_element_type", "i64")),
+        index_type=translate_word(INDEX_TYPES, attributes.get("index_element_type", "i64")),
     )
 
 
@@ -93,7 +93,7 @@ def _pool(op: str, axes: int, attributes: Mapping[str, Any]) -> Call:
         padding = _padding(axes, attributes)
     begin, pads = padding
     arguments = (attributes["kernel"], attributes["strides"], begin)
-    ceil_mode = said(CEIL, attributes.get("rounding_type", "floor"))
+    ceil_mode = translate_word(CEIL, attributes.get("rounding_type", "floor"))
     if op == "MaxPool-1":
         return Call(f"max_pool{axes}d", arguments, {"ceil_mode": ceil_mode})
     counted = not attributes["exclude-pad"]

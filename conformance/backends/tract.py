@@ -10,9 +10,9 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.onnx_model import model, reproduced
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 
 # tract's list of ONNX operators has no LpPool, and its arrays for Python no bf16.
@@ -34,8 +34,8 @@ class Tract:
     def __init__(self) -> None:
         import tract
 
-        self.version = known("tract", tract.version(), oldest=OLDEST)
-        onnx = onnx_model.package()
+        self.version = require_version("tract", tract.version(), oldest=OLDEST)
+        onnx = onnx_model.load_onnx()
         opset = onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)

@@ -8,9 +8,9 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
+from conformance.backends.framework_call import framework
 from conformance.backends.onnx_model import model, reproduced
-from conformance.backends.versions import known
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 
 TARGET = "llvm"
@@ -39,12 +39,12 @@ class Tvm:
     def __init__(self) -> None:
         import tvm
 
-        self.version = known("tvm", tvm.__version__, oldest="0.25")
+        self.version = require_version("tvm", tvm.__version__, oldest="0.25")
         from tvm import relax
         from tvm.relax.frontend.onnx import from_onnx
         from tvm.target import codegen
 
-        self._onnx = onnx_model.package()
+        self._onnx = onnx_model.load_onnx()
         opset = self._onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)

@@ -7,7 +7,7 @@ import re
 from conformance.errors import BackendError
 
 
-def known(framework: str, version: object, *, oldest: str) -> str:
+def require_version(framework: str, version: object, *, oldest: str) -> str:
     """The version as text. Raises :class:`BackendError` for one before the ``oldest``, which the
     adapter was not written for: its failures would be laid at the framework's door."""
     text = str(version)
@@ -19,7 +19,7 @@ def known(framework: str, version: object, *, oldest: str) -> str:
     return text
 
 
-def needed(framework: str, version: object, **found: object) -> None:
+def require_features(framework: str, version: object, **found: object) -> None:
     """Raises :class:`BackendError` where something that an adapter needs was not ``found``: None
     under its name, in which ``__`` stands for a dot."""
     missing = [name.replace("__", ".") for name, value in found.items() if value is None]

@@ -10,7 +10,7 @@ import yaml
 from conformance.complaint import unnumbered
 from conformance.errors import UsageError
 from conformance.failure_kind import facts_of
-from conformance.grade.findings import normalised
+from conformance.grade.findings import without_numbers
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.safe_text import printable
@@ -57,8 +57,8 @@ def baseline(
         cause = _sentence(finding) or otherwise
         for known in sorted({r.known or "" for r in told}):
             alike = [r for r in told if (r.known or "") == known]
-            why = _why(earlier.get(known), reason or cause)
-            for named in _named(finding, alike, results, whole=whole):
+            why = _reason(earlier.get(known), reason or cause)
+            for named in _selections(finding, alike, results, whole=whole):
                 entries.append((finding, {"op": finding.op, **named, **why}))
     entries.sort(key=lambda pair: (pair[0].op, pair[1].get("kind", ""), _dump(pair[1])))
     listed = "\n".join(_comments(finding) + _dump(entry) for finding, entry in entries)
@@ -72,7 +72,7 @@ def baseline(
     return text
 
 
-def _named(
+def _selections(
     finding: Finding, failures: Sequence[Result], results: Sequence[Result], *, whole: bool
 ) -> Iterator[dict[str, Any]]:
     """What names the failures of a finding, an entry at a time."""
@@ -90,7 +90,7 @@ def _named(
         rest = [r for r in of_kind if not r.wrong]
         for message in sorted({_message(r) for r in rest}):
             alike = [r for r in rest if _message(r) == message]
-            narrowing = _narrowing(finding, alike, results) if whole else None
+            narrowing = _shared_feature(finding, alike, results) if whole else None
             ids = {"vectors": sorted(r.id for r in alike)}
             says = {"message": message} if message else {}
             yield {**(narrowing or ids), **says, "kind": kind}
@@ -121,7 +121,7 @@ def _message(failure: Result) -> str:
     return "" if facts_of(failure.kind).message_is_ours else unnumbered(failure.message)
 
 
-def _narrowing(
+def _shared_feature(
     finding: Finding, failures: Sequence[Result], results: Sequence[Result]
 ) -> dict[str, Any] | None:
     """What all of some failures have, and no other vector that passes or fails in their way."""
@@ -129,7 +129,7 @@ def _narrowing(
     wanted = {failure.id for failure in failures}
     of_op = [result for result in results if result.op == finding.op]
     asked = [result for result in of_op if result.reject is None] or of_op
-    for narrowing in _candidates(finding, first):
+    for narrowing in _features(finding, first):
         selector = Selector(
             place="",
             op=finding.op,
@@ -138,20 +138,20 @@ def _narrowing(
             reject=narrowing.get("reject"),
         )
         listed = [result for result in of_op if selector.lists(result)]
-        met = {r.id for r in listed if r.status is Status.PASS or _alike(r, first)}
+        met = {r.id for r in listed if r.status is Status.PASS or _fails_alike(r, first)}
         # One that lists every vector of an operator would be refused.
         if met == wanted and not all(map(selector.lists, asked)):
             return narrowing
     return None
 
 
-def _alike(result: Result, failure: Result) -> bool:
+def _fails_alike(result: Result, failure: Result) -> bool:
     """Whether a vector fails as another does."""
     same = result.kind == failure.kind and _message(result) == _message(failure)
     return result.status in FAILED and same
 
 
-def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
+def _features(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
     """What tells a finding apart by its title, and says of it more than chance would."""
     named = finding.title.partition(": ")[0]
     if named == first.reject:
@@ -162,7 +162,7 @@ def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
         yield {"dtypes": [named]}
 
 
-def _why(known: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
+def _reason(known: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
     if known is None:
         return {"reason": reason}
     kept = {key: known[key] for key in ("link", "expires") if known[key] is not None}
@@ -177,7 +177,7 @@ def _dump(entry: Mapping[str, Any]) -> str:
 
 def _comments(finding: Finding) -> str:
     """What a finding says of itself: its title, and the message where it has no wrong element."""
-    said = [finding.title] if finding.witness else [finding.title, normalised(finding.message)]
+    said = [finding.title] if finding.witness else [finding.title, without_numbers(finding.message)]
     return "".join(f"  # {_comment(text)}\n" for text in said if text)
 
 

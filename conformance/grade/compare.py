@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
-from conformance.grade.outcome import described
+from conformance.grade.outcome import describe_value
 from conformance.model import INTERVAL_BINS, OPEN_BIT, Answer, Witness
 
 Mask = NDArray[np.bool_]
 
-SHOWN_CHOICES = 8
+MAX_SHOWN_CHOICES = 8
 
-TOGETHER = 1 << 20
+BATCH_ELEMENTS = 1 << 20
 """Elements of several outputs that are compared at once, at most; or those of one."""
 
 
@@ -50,7 +50,7 @@ class OutputComparison:
     reached: str | None
 
 
-def structure(answer: Answer, got: object) -> Mismatch | None:
+def structure_mismatch(answer: Answer, got: object) -> Mismatch | None:
     """What is wrong with the type, dtype or shape of an output, or None."""
     if (
         type(got) is np.ndarray
@@ -58,7 +58,7 @@ def structure(answer: Answer, got: object) -> Mismatch | None:
         and got.shape == answer.expected.shape
     ):
         return None
-    name, seen = answer.name, described(got)
+    name, seen = answer.name, describe_value(got)
     if seen.shape is None:
         what = "None" if seen.type == "NoneType" else f"of type {seen.type}"
         return Mismatch(FailureKind.OUTPUTS, f"{name}: the output is {what}, not a numpy.ndarray")
@@ -95,15 +95,17 @@ def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
 
 def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str) -> bool:
     """Whether outputs are right in structure and in every element, at one precision."""
-    return bool(accepted(answers, [outputs], precision)[0])
+    return bool(accepts_each(answers, [outputs], precision)[0])
 
 
-def accepted(answers: Sequence[Answer], several: Sequence[Sequence[Array]], precision: str) -> Mask:
+def accepts_each(
+    answers: Sequence[Answer], several: Sequence[Sequence[Array]], precision: str
+) -> Mask:
     """:func:`accepts` of several outputs for the same answers, faster together: (several,)."""
     right = np.ones(len(several), np.bool_)
     for number, answer in enumerate(answers):
-        together = max(1, TOGETHER // max(1, answer.expected.size))
-        fits = [structure(answer, outputs[number]) is None for outputs in several]
+        together = max(1, BATCH_ELEMENTS // max(1, answer.expected.size))
+        fits = [structure_mismatch(answer, outputs[number]) is None for outputs in several]
         left = np.flatnonzero(right & np.array(fits, np.bool_))
         right[:] = False
         for begin in range(0, len(left), together):
@@ -132,7 +134,7 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     return wrong
 
 
-def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
+def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
     """How many graded elements of a floating-point output use each of :data:`INTERVAL_BINS`."""
     assert answer.rounded is not None
     dtype = DTYPES[answer.dtype]
@@ -174,7 +176,9 @@ def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     return wrong
 
 
-def witness(answer: Answer, got: Array, comparison: OutputComparison, precision: str) -> Witness:
+def worst_element(
+    answer: Answer, got: Array, comparison: OutputComparison, precision: str
+) -> Witness:
     """The worst of the wrong elements: the farthest from ``rounded``, the first of equals.
 
     A NaN in place of a number, or a number in place of NaN, is infinitely far.
@@ -186,11 +190,13 @@ def witness(answer: Answer, got: Array, comparison: OutputComparison, precision:
         wrong = comparison.wrong
         worst = int(np.argmax(DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])))
     index = tuple(int(i) for i in places[worst])
-    seen = element(answer, got, index, precision)
+    seen = describe_element(answer, got, index, precision)
     return Witness(output=answer.name, index=index, **seen, wrong=comparison.count, total=got.size)
 
 
-def element(answer: Answer, got: Array, index: tuple[int, ...], precision: str) -> dict[str, Any]:
+def describe_element(
+    answer: Answer, got: Array, index: tuple[int, ...], precision: str
+) -> dict[str, Any]:
     """One element beside what is accepted of it: ``exact``, ``rounded``, ``lo``, ``hi`` and ``got``
     as text, and ``ulp``, its distance from ``rounded``, None for an integer.
     """
@@ -220,6 +226,6 @@ def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[s
     if answer.choices is None:
         return expected, expected, expected
     allowed = [str(choice) for choice in answer.choices[index] if choice != -1]
-    more = [f"{len(allowed) - SHOWN_CHOICES} more"] if len(allowed) > SHOWN_CHOICES else []
-    text = " or ".join(allowed[:SHOWN_CHOICES] + more)
+    more = [f"{len(allowed) - MAX_SHOWN_CHOICES} more"] if len(allowed) > MAX_SHOWN_CHOICES else []
+    text = " or ".join(allowed[:MAX_SHOWN_CHOICES] + more)
     return expected, text, text

@@ -17,10 +17,10 @@ from conformance.complaint import NUMBERS
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import FAILED, GRADED, Finding, Result, Status
 
-SMALLEST_SPLIT = 2
+MIN_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
-TOLD_APART = 300
+MAX_COMPARED_MESSAGE = 300
 """Characters of a message, its numbers replaced, that tell failures apart. Where a long message is
 cut depends on the length of the numbers before."""
 
@@ -29,7 +29,7 @@ NO_CAUSES: Mapping[tuple[str, str], str] = MappingProxyType({})
 Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject", "attribute"), and its name
 
 
-def findings(
+def group_failures(
     results: Collection[Result],
     *,
     command: Sequence[str],
@@ -47,16 +47,16 @@ def findings(
     for result in results:
         if result.status in FAILED:
             cause = causes.get((result.op, result.id))
-            alike = _failed_alike(result) if cause is None else _caused_alike(result, cause)
+            alike = _failure_key(result) if cause is None else _cause_key(result, cause)
             groups[alike].append(result)
-    universes = {_asked_alike(group[0]): Universe() for group in groups.values()}
+    universes = {_population_key(group[0]): FeatureCounts() for group in groups.values()}
     for result in results if universes else ():
-        if result.status in GRADED and _asked_alike(result) in universes:
-            universes[_asked_alike(result)].take(result)
+        if result.status in GRADED and _population_key(result) in universes:
+            universes[_population_key(result)].take(result)
     ranked = []
     for group in groups.values():
-        universe = universes[_asked_alike(group[0])]
-        parts = list(split(group, universe))
+        universe = universes[_population_key(group[0])]
+        parts = list(split_group(group, universe))
         if (group[0].op, group[0].id) in causes and len(parts) > 1:
             parts = [(None, group)]
         for feature, failures in parts:
@@ -66,7 +66,7 @@ def findings(
     return tuple(entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1]))
 
 
-class Universe:
+class FeatureCounts:
     """The graded results that features are about, counted: how many have each, and pass with it."""
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
@@ -86,8 +86,8 @@ class Universe:
             self.passed.update(features)
 
 
-def split(
-    group: Sequence[Result], universe: Universe
+def split_group(
+    group: Sequence[Result], universe: FeatureCounts
 ) -> Iterator[tuple[Feature | None, list[Result]]]:
     """Divide failures of one kind by what they have in common.
 
@@ -110,7 +110,7 @@ def split(
 
         together = len(remaining) ** 2 / (len(remaining) + passes)
         best = min(
-            (f for f in explained if explained[f] >= SMALLEST_SPLIT and worth(f) > together),
+            (f for f in explained if explained[f] >= MIN_SPLIT and worth(f) > together),
             key=lambda f: (-worth(f), f[0] != "dtype", f),
             default=None,
         )
@@ -121,12 +121,12 @@ def split(
         remaining = [result for result in remaining if best not in _features(result)]
 
 
-def names(result: Result) -> set[str]:
+def finding_titles(result: Result) -> set[str]:
     """The findings that a failure may be part of, as titles without counts."""
-    return {f"{feature}: {_what(result)}" for _, feature in _features(result)}
+    return {f"{feature}: {_predicate(result)}" for _, feature in _features(result)}
 
 
-def unnumbered(title: str) -> str:
+def without_counts(title: str) -> str:
     """The title of a finding without its counts, which change with the suite.
 
     What the finding is told apart by stands before ``": "``; without that nothing does.
@@ -145,28 +145,28 @@ def _features(result: Result) -> set[Feature]:
     return features
 
 
-def _asked_alike(result: Result) -> tuple[str, bool]:
+def _population_key(result: Result) -> tuple[str, bool]:
     return result.op, result.reject is not None
 
 
-def _failed_alike(result: Result) -> tuple[str, ...]:
+def _failure_key(result: Result) -> tuple[str, ...]:
     if result.kind == FailureKind.ACCEPTED:
         what = ""  # the conditions are features
     elif result.witness:
         what = result.witness.output
     else:
         # What follows the first line is about one vector, such as where its process crashed.
-        what = normalised(result.message.partition("\n")[0])[:TOLD_APART]
+        what = without_numbers(result.message.partition("\n")[0])[:MAX_COMPARED_MESSAGE]
     asked = "reject" if result.reject is not None else "value"
     known = "" if result.known is None else "known"
     return result.op, asked, result.status, result.kind, what, str(result.reading), known
 
 
-def _caused_alike(result: Result, cause: str) -> tuple[str, ...]:
+def _cause_key(result: Result, cause: str) -> tuple[str, ...]:
     return result.op, cause, "" if result.known is None else "known"
 
 
-def normalised(message: str) -> str:
+def without_numbers(message: str) -> str:
     """The message with addresses, numbers and lists of numbers replaced by ``#``."""
     return NUMBERS.sub("#", message)
 
@@ -182,7 +182,7 @@ def _title(
     feature: Feature | None,
     failures: Sequence[Result],
     group: Sequence[Result],
-    universe: Universe,
+    universe: FeatureCounts,
 ) -> str:
     """What is wrong in plain words, with how many vectors of how many.
 
@@ -196,7 +196,7 @@ def _title(
     of = universe.graded if feature is None else universe.having[feature]
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
-    what = {_what(result) for result in failures}
+    what = {_predicate(result) for result in failures}
     wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong ({_aspects(failures)})"
     return f"{subject}{len(failures)}{more} of {of} {wrong}"
 
@@ -213,7 +213,7 @@ def _aspects(failures: Sequence[Result]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _what(result: Result) -> str:
+def _predicate(result: Result) -> str:
     output = f" in {result.witness.output}" if result.witness else ""
     return f"{_noun(result)} {facts_of(result.kind).predicate}{output}"
 
@@ -236,12 +236,12 @@ def _finding(
         reproduce=shlex.join((*command, *one)) if command else "",
         detail={
             "show": shlex.join(("conformance", "show", smallest.id, *show)),
-            **_worst(failures),
+            **_worst_vector(failures),
         },
     )
 
 
-def _worst(failures: Sequence[Result]) -> dict[str, Any]:
+def _worst_vector(failures: Sequence[Result]) -> dict[str, Any]:
     """The vector whose worst element is farthest off, if elements were compared at all."""
     compared = [(result.witness, result) for result in failures if result.witness is not None]
     if not compared:

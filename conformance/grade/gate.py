@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.grade import ledger, required
-from conformance.grade.known import Gives, KnownFailures, read_known
+from conformance.grade.known_failures import Gives, KnownFailures, parse_known_failures
 from conformance.grade.ledger import Ledger
-from conformance.grade.required import Inspection, Requirements, read_required
-from conformance.grade.selector import CaseOf, Listed
+from conformance.grade.required import RequirementCheck, Requirements, parse_requirements
+from conformance.grade.selector import CaseOf, VectorFacts
 from conformance.json_schema import load_schema
 from conformance.model import Result
 from conformance.spec import schema_check
@@ -57,11 +57,11 @@ class Gate:
 
     def watch(
         self,
-        vectors: Sequence[Listed],
-        selected: Sequence[Listed],
+        vectors: Sequence[VectorFacts],
+        selected: Sequence[VectorFacts],
         case_of: CaseOf,
         gives: Gives,
-    ) -> Watch:
+    ) -> GateRun:
         """The gate of one run, which asks ``selected`` of all the ``vectors`` of a suite.
 
         ``gives`` tells whether the outputs of a failure are those of some mutants.
@@ -71,24 +71,24 @@ class Gate:
         """
         # Several entries ask for the case of the same vector one after the other.
         case_of = lru_cache(8)(case_of)
-        watch = Watch(self)
+        watch = GateRun(self)
         if self.known is not None:
             self.known.check(vectors, case_of)
             today = self.today or datetime.now(UTC).date()
             ids = {vector.id for vector in selected}
             watch.ledger = Ledger(self.known, vectors, ids, case_of, today, gives)
         if self.required is not None:
-            watch.inspection = Inspection(self.required, vectors, case_of)
+            watch.inspection = RequirementCheck(self.required, vectors, case_of)
         return watch
 
 
 @dataclass
-class Watch:
+class GateRun:
     """The gate of one run: it sees every result, once and in any order."""
 
     gate: Gate = field(default_factory=Gate)
     ledger: Ledger | None = None
-    inspection: Inspection | None = None
+    inspection: RequirementCheck | None = None
 
     def take(self, result: Result) -> Result:
         """The result, marked if it is a known failure; a mark that it had before is dropped."""
@@ -111,13 +111,16 @@ class Watch:
         return said
 
 
-def merged(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+def merge_summaries(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
     """What the footer says of the gate of a run that was made in parts, each with its footer.
 
     All parts must have had the same files. ``whole`` where no part is missing or interrupted.
     """
     said: dict[str, Any] = {}
-    for key, merge in (("known_failures", ledger.merged), ("required", required.merged)):
+    for key, merge in (
+        ("known_failures", ledger.merge_uses),
+        ("required", required.merge_requirements),
+    ):
         if all(key in footer for footer in footers):
             parts = zip(*(footer[key] for footer in footers), strict=True)
             said[key] = [merge(entry, whole=whole) for entry in parts]
@@ -129,7 +132,7 @@ def load_known(path: Path, specs: Mapping[str, OpSpec]) -> KnownFailures:
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    return _load(path, "known", read_known, specs)
+    return _load(path, "known", parse_known_failures, specs)
 
 
 def load_required(path: Path, specs: Mapping[str, OpSpec]) -> Requirements:
@@ -137,7 +140,7 @@ def load_required(path: Path, specs: Mapping[str, OpSpec]) -> Requirements:
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    return _load(path, "require", read_required, specs)
+    return _load(path, "require", parse_requirements, specs)
 
 
 def load_gate(

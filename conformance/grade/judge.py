@@ -12,18 +12,29 @@ from typing import Any
 import numpy as np
 
 from conformance.failure_kind import FailureKind
-from conformance.grade.compare import Mismatch, witness
-from conformance.grade.following import BASE, NOTHING_HELD, evidence
-from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
-from conformance.grade.outcome import Ending, Outcome, described
-from conformance.grade.returned import packed
+from conformance.grade.compare import Mismatch, worst_element
+from conformance.grade.followed_interpretations import (
+    EXPECTED_INTERPRETATION,
+    NO_IMPLIED_CHANGES,
+    followed_interpretations,
+)
+from conformance.grade.interpretation_match import (
+    Match,
+    deciding_match,
+    match_all,
+    nearest_match,
+    required_precision,
+    split_outputs,
+)
+from conformance.grade.outcome import Ending, Outcome, describe_value
+from conformance.grade.returned import pack_outputs
 from conformance.model import FAILED, Result, Status, Vector, Witness
 from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import implied_changes
 
-NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+NO_ANSWERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-SMALL = 2_000
+MAX_KEPT_ELEMENTS = 2_000
 """Elements of the inputs and outputs of a failure that are kept with it, at most."""
 
 DIGITS = 12
@@ -56,60 +67,64 @@ def judge(
     hold others, and so what outputs show of them. Whatever the backend returned, this raises
     nothing.
     """
-    verdict = _judged(vector, outcome, _Terms(level, precision, spec))
-    if verdict.status not in FAILED or verdict.size > SMALL:
+    verdict = _judge_outcome(vector, outcome, _Terms(level, precision, spec))
+    if verdict.status not in FAILED or verdict.size > MAX_KEPT_ELEMENTS:
         return verdict
     right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
-    return replace(verdict, inputs=packed(vector.inputs), expected=packed(right))
+    return replace(verdict, inputs=pack_outputs(vector.inputs), expected=pack_outputs(right))
 
 
-def _judged(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
+def _judge_outcome(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     """The verdict with the evidence for it."""
-    if not applies(vector, terms.level):
-        return skipped(vector)
+    if not is_tested(vector, terms.level):
+        return skipped_result(vector)
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
-        return unsupported(vector, outcome.message, seconds=seconds)
+        return unsupported_result(vector, outcome.message, seconds=seconds)
     if outcome.ending not in (Ending.RETURNED, Ending.RAISED):  # for a negative test, too
-        return result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
+        return make_result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
     if outcome.unsteady:
-        return result(vector, Status.FAIL, FailureKind.UNSTEADY, outcome.unsteady, seconds=seconds)
+        return make_result(
+            vector, Status.FAIL, FailureKind.UNSTEADY, outcome.unsteady, seconds=seconds
+        )
     if vector.case.reject is None:
         if outcome.ending is Ending.RAISED:
-            return result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
+            return make_result(
+                vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds
+            )
         verdict = _judge_outputs(vector, outcome, terms)
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
-        return result(vector, Status.FAIL, FailureKind.ACCEPTED, message, seconds=seconds)
+        return make_result(vector, Status.FAIL, FailureKind.ACCEPTED, message, seconds=seconds)
     elif outcome.refuses_valid:
         why = f"it also rejects the valid version of this case: {outcome.refuses_valid}"
-        return unsupported(vector, why, seconds=seconds)
+        return unsupported_result(vector, why, seconds=seconds)
     else:
-        verdict = result(vector, Status.PASS, message=outcome.message, seconds=seconds)
+        verdict = make_result(vector, Status.PASS, message=outcome.message, seconds=seconds)
     if verdict.status is Status.PASS and outcome.changed:
         which = ", ".join(str(i) for i in outcome.changed)
         message = f"the call changed its input {which}"
-        return result(vector, Status.FAIL, FailureKind.INPUT_CHANGED, message, seconds=seconds)
+        return make_result(vector, Status.FAIL, FailureKind.INPUT_CHANGED, message, seconds=seconds)
     return verdict
 
 
-def applies(vector: Vector, level: str) -> bool:
+def is_tested(vector: Vector, level: str) -> bool:
     """Whether a run at ``level`` tests this vector at all."""
     return level == "should" or vector.level == "must"
 
 
-def skipped(vector: Vector) -> Result:
+def skipped_result(vector: Vector) -> Result:
     """The result of a vector that the run does not test."""
     message = f"a vector of level {vector.level} is not tested at level must"
-    return result(vector, Status.SKIPPED, message=message)
+    return make_result(vector, Status.SKIPPED, message=message)
 
 
-def unsupported(vector: Vector, reason: str, *, seconds: float = 0.0) -> Result:
+def unsupported_result(vector: Vector, reason: str, *, seconds: float = 0.0) -> Result:
     """The result of a vector that the backend does not claim to support."""
-    return result(vector, Status.UNSUPPORTED, message=reason, seconds=seconds)
+    return make_result(vector, Status.UNSUPPORTED, message=reason, seconds=seconds)
 
 
-def result(
+def make_result(
     vector: Vector,
     status: Status,
     kind: str = "",
@@ -140,7 +155,7 @@ def result(
         reject=vector.case.reject,
         seconds=seconds,
         witness=witness,
-        shows=shows or NOTHING,
+        shows=shows or NO_ANSWERS,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
         asked=vector.case.asked,
@@ -149,29 +164,29 @@ def result(
 
 def _judge_outputs(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     seconds = outcome.seconds
-    outputs = as_outputs(outcome.returned, vector.answers)
+    outputs = split_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
-        return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
+        return make_result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
     verdict = _judge_arrays(vector, outputs, terms, seconds)
     if verdict.status is Status.PASS:
         return verdict
     message = f"{verdict.message} ({outcome.note})" if outcome.note else verdict.message
-    return replace(verdict, message=message, returned=packed(outputs))
+    return replace(verdict, message=message, returned=pack_outputs(outputs))
 
 
 def _judge_arrays(
     vector: Vector, outputs: tuple[Any, ...], terms: _Terms, seconds: float
 ) -> Result:
     precision, spec = terms.precision, terms.spec
-    found = matches(vector, outputs, precision)
-    base, told = found[0], decisive(found, terms.level)
+    found = match_all(vector, outputs, precision)
+    base, told = found[0], deciding_match(found, terms.level)
     shows = {}
     if vector.readings and (base.mismatch is None or base.mismatch.kind == FailureKind.SHAPE):
-        right = [match.reading or BASE for match in found if not match.wrong]
-        holds = NOTHING_HELD if spec is None else implied_changes(spec.interpretations)
-        shows = evidence(vector, outputs, right, precision, holds)
+        right = [match.reading or EXPECTED_INTERPRETATION for match in found if not match.wrong]
+        holds = NO_IMPLIED_CHANGES if spec is None else implied_changes(spec.interpretations)
+        shows = followed_interpretations(vector, outputs, right, precision, holds)
     if not told.wrong:
-        return result(
+        return make_result(
             vector,
             Status.PASS,
             reading=told.reading,
@@ -180,7 +195,7 @@ def _judge_arrays(
             shows=shows,
             within=told.within(precision),
         )
-    other = nearest(found)
+    other = nearest_match(found)
     followed = None if other.wrong else other.reading
     failure = _failure(vector, told, outputs, followed, precision, seconds)
     return replace(failure, shows=shows, within=told.within(precision))
@@ -208,7 +223,7 @@ def _failure(
         kind = FailureKind.INTERPRETATION
         message = f"follows interpretation {followed}, which level should excludes; {message}"
     values = told.mismatch is None or followed is not None
-    failed = result(
+    failed = make_result(
         vector,
         Status.FAIL if values else Status.ERROR,
         kind,
@@ -230,7 +245,7 @@ def _digest(told: Match, outputs: Sequence[Any]) -> str:
             seen.update(np.packbits(comparison.wrong).tobytes())
     else:
         for output in outputs:
-            one = described(output)
+            one = describe_value(output)
             seen.update(f"{one.type} {one.dtype} {one.shape}\n".encode("utf-8", "replace"))
     return seen.hexdigest()[:DIGITS]
 
@@ -252,4 +267,8 @@ def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, st
     # Of integers is an output of indices, or the first, which holds values of an integer type.
     is_index = answer.rounded is None and answer is not match.answers[0]
     kind = FailureKind.INDEX if is_index else FailureKind.VALUE
-    return kind, message, witness(answer, got, comparison, asked(answer, precision))
+    return (
+        kind,
+        message,
+        worst_element(answer, got, comparison, required_precision(answer, precision)),
+    )

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from conformance.grade.known import Gives, KnownFailure, KnownFailures
-from conformance.grade.selector import CaseOf, Listed, some, unknown
+from conformance.grade.known_failures import Gives, KnownFailure, KnownFailures
+from conformance.grade.selector import CaseOf, VectorFacts, first_few, unknown_name
 from conformance.model import Result, Status
 
 
 @dataclass
-class Use:
+class EntryUse:
     """What one entry met in a run.
 
     ``failures`` are marked with it, ``shared`` with an earlier entry that names them too;
@@ -37,7 +37,7 @@ class Ledger:
     def __init__(
         self,
         known: KnownFailures,
-        vectors: Sequence[Listed],
+        vectors: Sequence[VectorFacts],
         selected: Collection[str],
         case_of: CaseOf,
         today: date,
@@ -46,7 +46,7 @@ class Ledger:
         self._vectors, self._selected, self._case_of = vectors, selected, case_of
         self._gives = gives
         self.uses = [
-            Use(entry, expired=entry.expires is not None and entry.expires < today)
+            EntryUse(entry, expired=entry.expires is not None and entry.expires < today)
             for entry in known.entries
         ]
         self._in_force = [use for use in self.uses if not use.expired]
@@ -76,9 +76,9 @@ class Ledger:
     def summary(self, *, whole: bool) -> list[dict[str, Any]]:
         """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
         said = [self._facts(use) for use in self.uses]
-        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
+        return [{**facts, "problems": entry_problems(facts, whole=whole)} for facts in said]
 
-    def _facts(self, use: Use) -> dict[str, Any]:
+    def _facts(self, use: EntryUse) -> dict[str, Any]:
         entry = use.entry
         listed = {vector.id for vector in self._vectors if entry.lists(vector)}
         lacking = not listed or entry.selector.vectors - listed
@@ -94,11 +94,12 @@ class Ledger:
             "passes": use.passes,
             "vectors": len(listed),
             "asked": sum(vector in self._selected for vector in listed),
-            "missing": (unknown(entry.selector, self._vectors) or "no such vector") * bool(lacking),
+            "missing": (unknown_name(entry.selector, self._vectors) or "no such vector")
+            * bool(lacking),
         }
 
 
-def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
+def entry_problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     """In what an entry is out of date, from what it met in a run.
 
     A run that is not ``whole``, interrupted or one of several, cannot tell what does not fail.
@@ -111,7 +112,7 @@ def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     passes = facts["passes"]
     if passes:
         pass_ = "vector passes" if len(passes) == 1 else "vectors pass"
-        found.append(f"{len(passes)} {pass_} unexpectedly: {some(passes)}")
+        found.append(f"{len(passes)} {pass_} unexpectedly: {first_few(passes)}")
     # Nor can a run that leaves some of its vectors out.
     asked = facts["vectors"] and facts["asked"] == facts["vectors"]
     if asked and whole and not (passes or facts["failures"] or facts["shared"]):
@@ -119,11 +120,11 @@ def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     return found
 
 
-def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+def merge_uses(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
     """One entry of a run that was made in parts, from what it met in each of them."""
     facts = {
         **parts[0],
         "passes": [vector for part in parts for vector in part["passes"]],
         **{name: sum(part[name] for part in parts) for name in ("failures", "shared", "asked")},
     }
-    return {**facts, "problems": problems(facts, whole=whole)}
+    return {**facts, "problems": entry_problems(facts, whole=whole)}

@@ -9,7 +9,7 @@ from conformance.choices import PRECISIONS
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError, closest
 
-DEFAULT = "standard"
+DEFAULT_PRECISION = "standard"
 
 
 def parse_precision(asked: str | Mapping[str, str]) -> dict[str, str]:
@@ -22,15 +22,17 @@ def parse_precision(asked: str | Mapping[str, str]) -> dict[str, str]:
         UsageError: a dtype or a precision that does not exist, or a dtype named twice.
     """
     if isinstance(asked, str) and "=" not in asked:
-        return dict.fromkeys(FLOATS, known(asked.strip(), PRECISIONS, "precision"))
+        return dict.fromkeys(FLOATS, check_choice(asked.strip(), PRECISIONS, "precision"))
     chosen: dict[str, str] = {}
     for dtype, precision in _pairs(asked):
         if dtype in chosen:
             raise UsageError(
                 f"precision: {dtype} is named twice", hint="Name each dtype at most once."
             )
-        chosen[known(dtype, FLOATS, "dtype")] = known(precision, PRECISIONS, "precision")
-    return dict.fromkeys(FLOATS, DEFAULT) | chosen
+        chosen[check_choice(dtype, FLOATS, "dtype")] = check_choice(
+            precision, PRECISIONS, "precision"
+        )
+    return dict.fromkeys(FLOATS, DEFAULT_PRECISION) | chosen
 
 
 def _pairs(asked: str | Mapping[str, str]) -> Iterable[tuple[str, str]]:
@@ -40,7 +42,7 @@ def _pairs(asked: str | Mapping[str, str]) -> Iterable[tuple[str, str]]:
     return [(dtype.strip(), precision.strip()) for dtype, _, precision in pairs]
 
 
-def known(given: str, options: Iterable[str], what: str) -> str:
+def check_choice(given: str, options: Iterable[str], what: str) -> str:
     """``given`` itself if it is one of the options.
 
     Raises:
@@ -55,7 +57,7 @@ def known(given: str, options: Iterable[str], what: str) -> str:
     )
 
 
-def matching(given: Iterable[str], options: Iterable[str], what: str) -> list[str]:
+def match_patterns(given: Iterable[str], options: Iterable[str], what: str) -> list[str]:
     """Those of the options that are given, each by its name or by a pattern like ``onnx.*``.
 
     They come in the order of what is given. Raises UsageError for what names or fits none.
@@ -63,13 +65,13 @@ def matching(given: Iterable[str], options: Iterable[str], what: str) -> list[st
     options = list(options)
     found: dict[str, None] = {}
     for one in given:
-        found |= dict.fromkeys(fnmatch.filter(options, one) or [known(one, options, what)])
+        found |= dict.fromkeys(fnmatch.filter(options, one) or [check_choice(one, options, what)])
     return list(found)
 
 
-def spell(precision: Mapping[str, str]) -> str:
+def format_precision(precision: Mapping[str, str]) -> str:
     """The shortest text that :func:`parse_precision` reads back as the same."""
     values = set(precision.values())
     if len(values) == 1:
         return values.pop()
-    return ",".join(f"{dtype}={p}" for dtype, p in precision.items() if p != DEFAULT)
+    return ",".join(f"{dtype}={p}" for dtype, p in precision.items() if p != DEFAULT_PRECISION)

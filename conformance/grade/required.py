@@ -10,12 +10,12 @@ from typing import Any
 from conformance.failure_kind import FailureKind
 from conformance.grade.selector import (
     CaseOf,
-    Listed,
     Selector,
+    VectorFacts,
+    first_few,
+    parse_selector,
     rank_of,
-    read_selector,
-    some,
-    unknown,
+    unknown_name,
 )
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
@@ -34,7 +34,7 @@ class Requirements:
 
 
 @dataclass
-class Met:
+class RequirementUse:
     """What one entry met in a run.
 
     ``combinations`` are the pairs of a type and a rank of its vectors, None where the entry gives
@@ -57,12 +57,14 @@ class Met:
                     yield " of ".join(filter(None, (dtype, ranked))) or str(self.entry)
 
 
-class Inspection:
+class RequirementCheck:
     """Sees whether the results of a run meet what is required. ``vectors`` are all of the suite."""
 
-    def __init__(self, required: Requirements, vectors: Sequence[Listed], case_of: CaseOf) -> None:
+    def __init__(
+        self, required: Requirements, vectors: Sequence[VectorFacts], case_of: CaseOf
+    ) -> None:
         self._vectors, self._case_of = vectors, case_of
-        self.met = [Met(entry) for entry in required.entries]
+        self.met = [RequirementUse(entry) for entry in required.entries]
 
     def take(self, result: Result) -> None:
         """Count one result; a vector that was not tested at the run's level counts for nothing."""
@@ -82,9 +84,9 @@ class Inspection:
     def summary(self, *, whole: bool) -> list[dict[str, Any]]:
         """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
         said = [self._facts(met) for met in self.met]
-        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
+        return [{**facts, "problems": requirement_problems(facts, whole=whole)} for facts in said]
 
-    def _facts(self, met: Met) -> dict[str, Any]:
+    def _facts(self, met: RequirementUse) -> dict[str, Any]:
         return {
             "entry": met.entry.place,
             "about": str(met.entry),
@@ -92,27 +94,27 @@ class Inspection:
             "unsupported": met.unsupported,
             "reasons": dict(met.reasons.most_common(MAX_REASONS)),
             "absent": list(met.absent()),
-            "missing": unknown(met.entry, self._vectors),
+            "missing": unknown_name(met.entry, self._vectors),
         }
 
 
-def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
+def requirement_problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     """In what an entry is not met, from what it met in a run.
 
     A run that is not ``whole``, interrupted or one of several, cannot tell what it lacks.
     """
     found = []
     if facts["unsupported"]:
-        why = some([f"{reason} ({count})" for reason, count in facts["reasons"].items()])
+        why = first_few([f"{reason} ({count})" for reason, count in facts["reasons"].items()])
         found.append(f"{len(facts['unsupported'])} of {facts['asked']} vectors unsupported: {why}")
     if facts["missing"]:
         found.append(f"matches nothing: the suite has {facts['missing']}")
     elif whole and facts["absent"]:
-        found.append(f"matches nothing: this run has no vector of {some(facts['absent'])}")
+        found.append(f"matches nothing: this run has no vector of {first_few(facts['absent'])}")
     return found
 
 
-def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+def merge_requirements(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
     """One entry of a run that was made in parts, from what it met in each of them."""
     reasons: Counter[str] = Counter()
     for part in parts:
@@ -124,14 +126,14 @@ def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]
         "reasons": dict(reasons.most_common(MAX_REASONS)),
         "absent": [name for name in parts[0]["absent"] if all(name in p["absent"] for p in parts)],
     }
-    return {**facts, "problems": problems(facts, whole=whole)}
+    return {**facts, "problems": requirement_problems(facts, whole=whole)}
 
 
-def read_required(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
+def parse_requirements(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
     """The requirements that a sound source holds; notes in it what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["require"]):
         path = ("require", i)
         line, _ = source.where(path)
-        entries.append(read_selector(source, path, raw, f"{file}:{line}", specs))
+        entries.append(parse_selector(source, path, raw, f"{file}:{line}", specs))
     return Requirements(source.file, tuple(entries))

@@ -18,7 +18,7 @@ MAX_PACKED = 1 << 16
 """Bytes of each output, compressed, at most."""
 
 
-def packed(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
+def pack_outputs(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
     """The outputs of a backend, if all are small arrays of known element types; else None."""
     room = MAX_ELEMENTS
     found = []
@@ -36,7 +36,7 @@ def packed(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
     return tuple(found)
 
 
-def unpacked(returned: Sequence[Returned]) -> tuple[Array, ...] | None:
+def unpack_outputs(returned: Sequence[Returned]) -> tuple[Array, ...] | None:
     """The outputs again; None where a log holds something else.
 
     Never more memory is taken than the kept outputs of one failure may need.

@@ -15,14 +15,14 @@ from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.yaml_source import Path, Source
 
-SHOWN = 3
+MAX_NAMES = 3
 """Names of a list that are shown before the rest is counted."""
 
 CaseOf = Callable[[str], Case]
 """The case of a vector, by its id."""
 
 
-class Listed(Protocol):
+class VectorFacts(Protocol):
     """What a manifest's entry and a result both say of a vector."""
 
     @property
@@ -61,7 +61,7 @@ class Selector:
         """Whether :meth:`lists` does not decide."""
         return bool(self.ranks) or self.predicate is not None
 
-    def lists(self, vector: Listed) -> bool:
+    def lists(self, vector: VectorFacts) -> bool:
         """Whether a vector meets every condition but those on ranks and ``when``."""
         return (
             self.op in (None, vector.op)
@@ -71,7 +71,7 @@ class Selector:
             and all(edge in vector.edges for edge in self.edges)
         )
 
-    def matches(self, vector: Listed, case_of: CaseOf) -> bool:
+    def matches(self, vector: VectorFacts, case_of: CaseOf) -> bool:
         """Whether a vector meets every condition; ``case_of`` is asked only where it must be.
 
         Raises UsageError for a predicate that has no value for the case.
@@ -88,7 +88,7 @@ class Selector:
         parts += [f"target {' and '.join(self.edges)}"] if self.edges else []
         parts += [f"rejected for {self.reject}"] if self.reject else []
         parts += [self.when] if self.when else []
-        parts += [some(sorted(self.vectors))] if self.vectors else []
+        parts += [first_few(sorted(self.vectors))] if self.vectors else []
         return ", ".join(parts)
 
     def _holds(self, case: Case) -> bool:
@@ -113,7 +113,7 @@ def rank_of(case: Case) -> int:
     return len(next(iter(case.shapes.values()), ()))
 
 
-def read_selector(
+def parse_selector(
     source: Source, path: Path, raw: Mapping[str, Any], place: str, specs: Mapping[str, OpSpec]
 ) -> Selector:
     """The selector that an entry spells; notes in ``source`` what is wrong with it.
@@ -159,7 +159,7 @@ def _predicate(
     return None if expression is None else (spec, expression)
 
 
-def unknown(selector: Selector, listed: Collection[Listed]) -> str:
+def unknown_name(selector: Selector, listed: Collection[VectorFacts]) -> str:
     """Which name of a selector that matches nothing none of the vectors has; empty if each does."""
     named: list[tuple[str, set[str | None], set[str | None]]] = [
         ("operator", {selector.op}, {v.op for v in listed}),
@@ -174,11 +174,11 @@ def unknown(selector: Selector, listed: Collection[Listed]) -> str:
             # Ids differ in a digest, so that the nearest one says nothing.
             known = [] if what == "vector" else [name for name in present if name]
             near = closest(missing[0], known)
-            return f"no {what} {some(missing)}" + (f" ({near})" if near else "")
+            return f"no {what} {first_few(missing)}" + (f" ({near})" if near else "")
     return ""
 
 
-def some(names: Collection[str]) -> str:
+def first_few(names: Collection[str]) -> str:
     """The first few names, and how many more there are."""
-    first = ", ".join(list(names)[:SHOWN])
-    return first + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    first = ", ".join(list(names)[:MAX_NAMES])
+    return first + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")

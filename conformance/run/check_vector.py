@@ -10,8 +10,13 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from conformance.failure_kind import FailureKind
-from conformance.grade.judge import applies, judge, skipped, unsupported
-from conformance.grade.judge import result as make_result
+from conformance.grade.judge import (
+    is_tested,
+    judge,
+    make_result,
+    skipped_result,
+    unsupported_result,
+)
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Result, Status, Vector
 from conformance.run.executor import Executor
@@ -77,14 +82,16 @@ class VectorChecker:
 
     def untested_result(self, vector: Vector) -> Result | None:
         """The result of a vector that the level or the backend's declaration leaves out."""
-        if not applies(vector, self.level):
-            return self._complete(skipped(vector), vector)
+        if not is_tested(vector, self.level):
+            return self._complete(skipped_result(vector), vector)
         identity = self.executor.identity
         if identity.capabilities is None:
             return None
         spec = self.specs[vector.case.op]
         reason = identity.capabilities.reason_against(spec, vector.case, backend=identity.name)
-        return None if reason is None else self._complete(unsupported(vector, reason), vector)
+        return (
+            None if reason is None else self._complete(unsupported_result(vector, reason), vector)
+        )
 
     def grade(self, vector: Vector, outcome: Outcome) -> Result:
         """The result of a call; unsupported outside of what the backend declared is an error.

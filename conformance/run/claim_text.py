@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.evidence import Evidence
-from conformance.grade.precision import spell
+from conformance.grade.precision import format_precision
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
@@ -153,7 +153,7 @@ def conclude(
 ) -> dict[str, Any]:
     """The footer's facts that follow from the counts, and from how strong the evidence is.
 
-    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
+    ``expected`` is what :meth:`conformance.grade.gate.GateRun.summary` says; ``strict`` makes known
     failures that are out of date fail the run.
     """
     evidence, expected = evidence or Evidence(), expected or {}
@@ -238,7 +238,7 @@ def _claim(
     """The line that a vendor may publish."""
     total = score.total
     ops = [op for op, n in score.tallies.items() if (n.asked if total.wrong else n.graded)]
-    terms = f"{scope.level}, {spell(scope.precision)}"
+    terms = f"{scope.level}, {format_precision(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
     facts = f"suite {scope.suite}{within}, {graded}, sha256 {scope.sha256}"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.program import is_program
 from conformance.backends.protocol import as_backend
 from conformance.errors import UsageError
-from conformance.grade.precision import known
+from conformance.grade.precision import check_choice
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
@@ -52,7 +52,7 @@ class Isolation:
         bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:
-            kind = known(self.executor, EXECUTORS, "executor")
+            kind = check_choice(self.executor, EXECUTORS, "executor")
         elif named and os.name == "posix":
             plain = backend in TRUSTED and set(bounds) == {None} and not self.hashed
             kind = "inline" if plain else "process"
@@ -86,7 +86,7 @@ class Isolation:
                 hint="leave them out, or use the executor 'process' with a backend that has a name",
             )
         if isinstance(backend, str):
-            return Inline(load(backend), backend)
+            return Inline(load_backend(backend), backend)
         return Inline(as_backend(backend))
 
     def _bytes(self) -> int | None:

@@ -12,9 +12,14 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
-from conformance.grade.compare import element
-from conformance.grade.match import Match, asked, decisive, matches
-from conformance.grade.returned import unpacked
+from conformance.grade.compare import describe_element
+from conformance.grade.interpretation_match import (
+    Match,
+    deciding_match,
+    match_all,
+    required_precision,
+)
+from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
@@ -51,9 +56,9 @@ class Illustrator:
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
         pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
-        outputs = unpacked(smallest.returned) if smallest.returned is not None else None
+        outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
-            match = decisive(matches(vector, outputs, self.precision), self.level)
+            match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
                 planes = 0 if spec is None else spec.layout.planes
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
@@ -146,7 +151,7 @@ def _elements(match: Match, precision: Mapping[str, str]) -> list[dict[str, Any]
             places = places[np.argsort(-distances, kind="stable")]
         for place in places[: MAX_ELEMENTS - len(elements)]:
             at = tuple(int(i) for i in place)
-            seen = element(answer, got, at, asked(answer, precision))
+            seen = describe_element(answer, got, at, required_precision(answer, precision))
             bits = {}
             if answer.rounded is not None:
                 bits = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.dtypes import DTYPES
-from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Outcome
+from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
@@ -32,7 +32,7 @@ def with_observations(
     """
     if verdict.status is not Status.PASS and verdict.reading is None:
         return verdict
-    seen = {} if spec is None else observed(spec, vector, outcome)
+    seen = {} if spec is None else classify_unspecified(spec, vector, outcome)
     return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict
 
 
@@ -105,7 +105,7 @@ def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
         words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
         questions.append(_Question(variant.name, variant.level, variant.question, words))
     for point in () if spec is None else spec.observe:
-        words = {EXPECTED: point.expected}
+        words = {EXPECTED_VALUE: point.expected}
         questions.append(_Question(point.name, "open", point.question, words))
     known = {question.name for question in questions}
     for name in sorted(set(seen) - known):

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, LogError
-from conformance.grade.gate import merged as merged_gate
+from conformance.grade.gate import merge_summaries as merged_gate
 from conformance.log.headers import differences
 from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
@@ -61,7 +61,7 @@ def merged(
     """The events of the run that the parts share, as it would have been in one piece.
 
     ``kept`` takes the results. ``command`` and ``show`` reproduce a finding, see
-    :func:`conformance.grade.findings.findings`.
+    :func:`conformance.grade.findings.group_failures`.
 
     Raises:
         LogError: a log that is not complete or not of a shard; a shard that is missing, there

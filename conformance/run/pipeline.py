@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from conformance.backends.layouts import Arrangement, arrangement
+from conformance.backends.layouts import TensorLayout, layout_for
+from conformance.grade.determinism import merge_repeats
 from conformance.grade.outcome import Ending, Outcome
-from conformance.grade.steadiness import together
 from conformance.model import Result, Vector
 from conformance.run.executor import Executor, Reason, Request
 from conformance.run.independent_calls import TIMES
@@ -115,12 +115,12 @@ class Pipeline:
             self.executor.submit(request)
         return requests
 
-    def _laid_out(self, vector: Vector) -> tuple[Vector, Arrangement | None]:
+    def _laid_out(self, vector: Vector) -> tuple[Vector, TensorLayout | None]:
         """A vector in the layout that the backend declares."""
         declared = self.executor.identity.capabilities
         if declared is None or (declared.layout is None and declared.index_layout is None):
             return vector, None
-        how = arrangement(declared, self.specs.get(vector.case.op), vector.case)
+        how = layout_for(declared, self.specs.get(vector.case.op), vector.case)
         return (vector if how is None else replace(vector, inputs=how.sent(vector))), how
 
     def _finish(self, vector: Vector, requests: Sequence[Request]) -> Outcome:
@@ -133,7 +133,7 @@ class Pipeline:
                 oldest.outcome = restore_layout(response, oldest.vector, oldest.arrangement)
             outcomes.append(request.outcome)
         independent = self.executor.independent
-        return independent.merge(vector, outcomes) if independent else together(outcomes)
+        return independent.merge(vector, outcomes) if independent else merge_repeats(outcomes)
 
 
 def refusal_message(outcome: Outcome) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.layouts import arrangement
-from conformance.grade.outcome import Ending, Outcome, described
+from conformance.backends.layouts import layout_for
+from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.model import Vector
 from conformance.run import framing, messages
 from conformance.run.executor import Identity
@@ -88,7 +88,7 @@ def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
         vector = suite.read(entry)
         declared = who.capabilities
         if declared is None or declared.reason_against(spec, vector.case) is None:
-            how = arrangement(declared, spec, vector.case)
+            how = layout_for(declared, spec, vector.case)
             sent = vector if how is None else replace(vector, inputs=how.sent(vector))
             vectors[entry.op, entry.dtype] = sent
     return vectors
@@ -103,7 +103,7 @@ def _right(outcome: Outcome) -> str:
     returned: Any = outcome.returned
     if not returned:
         raise Trouble("the program returned no output")
-    seen = map(described, returned)
+    seen = map(describe_value, returned)
     return "returned " + ", ".join(f"{output.dtype}{list(output.shape or ())}" for output in seen)
 
 

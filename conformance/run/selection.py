@@ -9,7 +9,7 @@ from itertools import islice
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError, closest
-from conformance.grade.precision import matching
+from conformance.grade.precision import match_patterns
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
@@ -72,7 +72,7 @@ def select(
                 f"the suite has no vectors of {op}",
                 hint=f"make them: conformance generate --op {op} --out {out}; then --suite {out}",
             )
-    ops = matching(ops or (), manifest.ops, "operator of this suite")
+    ops = match_patterns(ops or (), manifest.ops, "operator of this suite")
     of_ops = partitions.among(manifest.of(ops or None), suite)
     chosen = _named(of_ops, only) if only else of_ops
     if shard is not None:

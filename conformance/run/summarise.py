@@ -13,8 +13,8 @@ from conformance.backends.capabilities import Capabilities
 from conformance.choices import SuiteName
 from conformance.diagnosis.diagnose import RunDiagnosis
 from conformance.evidence import BAR, Evidence
-from conformance.grade.findings import SMALLEST_SPLIT, findings
-from conformance.grade.outcome import describe
+from conformance.grade.findings import MIN_SPLIT, group_failures
+from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, GRADED, Finding, Result
 from conformance.run.claim_text import RunScope, conclude
 from conformance.run.illustrate import Illustrator
@@ -55,8 +55,8 @@ def diagnosed_findings(
     declared: Capabilities | None = None,
 ) -> Iterator[Finding]:
     """The findings, worst first, each with what it comes from and what reports draw of it; see
-    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite; ``spec``
-    is the backend as it was named, ``declared`` what it declared.
+    :func:`conformance.grade.findings.group_failures`. ``results`` are in the order of the suite;
+    ``spec`` is the backend as it was named, ``declared`` what it declared.
     """
     narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
     advised = dict.fromkeys(narrow, spec)
@@ -64,7 +64,7 @@ def diagnosed_findings(
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     graded = _graded(results, {op for op, _ in by_id})
-    for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
+    for finding in group_failures(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         detailed, defect = finding, diagnosis.defects.get(finding.op, "")
         facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
@@ -75,7 +75,7 @@ def diagnosed_findings(
             detailed = illustrator.illustrated(detailed, smallest, variants)
             detailed = with_given(detailed, suite, variants)
         except Exception as error:
-            defect = describe(error)
+            defect = describe_exception(error)
         also = {"defect": defect} if defect else {}
         also |= _search(detailed, suite, command)
         yield replace(detailed, detail={**detailed.detail, **facts, **also})
@@ -122,7 +122,7 @@ def _common(
     not fail so.
     """
     spec = suite.specs.get(finding.op)
-    if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
+    if spec is None or len(finding.ids) < MIN_SPLIT or smallest.reject is not None:
         return {}
     shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
     common = {

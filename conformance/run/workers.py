@@ -9,7 +9,7 @@ from typing import Any
 from conformance.backends.program import is_program
 from conformance.dtypes import name_of
 from conformance.errors import BackendError
-from conformance.grade.outcome import MESSAGE_LIMIT, Ending
+from conformance.grade.outcome import MAX_MESSAGE, Ending
 from conformance.run import messages
 from conformance.run.executor import Request
 from conformance.run.framing import KNOCK, Malformed, after_knock
@@ -87,7 +87,7 @@ class Worker:
         data = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in inputs)
         given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
         text = f"running {case.op} on {data}" + (f" with {given}" if given else "")
-        return f"{text[:MESSAGE_LIMIT]}; {number_of(self.done, 'vector')} before it in this process"
+        return f"{text[:MAX_MESSAGE]}; {number_of(self.done, 'vector')} before it in this process"
 
 
 class WorkerLost(Exception):

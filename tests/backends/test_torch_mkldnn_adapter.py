@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worked import avg, exact_avg_pool, plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.needs("torch")
 
 @pytest.fixture(scope="module")
 def mkldnn() -> Backend:
-    return load("torch-mkldnn")
+    return load_backend("torch-mkldnn")
 
 
 @pytest.fixture(scope="module", params=["torch", "torch-mkldnn"])
 def torch(request: pytest.FixtureRequest) -> Backend:
-    return load(request.param)
+    return load_backend(request.param)
 
 
 def maximum(attributes: Attributes) -> Attributes:

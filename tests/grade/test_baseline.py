@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from conformance.errors import UsageError
 from conformance.grade import baseline as module
 from conformance.grade.baseline import baseline
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.model import Status
 
 REASON = "because: of 'this' # and \"that\" \u202e \x07"
 
 
 def text_of(results, *, whole=True, earlier=None, reason="x"):
-    found = findings(results, command=())
+    found = group_failures(results, command=())
     return baseline(
         results, found, reason=reason, otherwise="nobody knows", earlier=earlier or {}, whole=whole
     )
@@ -139,7 +139,7 @@ def test_advice_is_no_reason():
     advice = "Vector a-1 of the suite can distinguish them."
     diagnosis = {"sentence": "The divisor is off.", "advice": advice}
     results = [result("a", kind="value"), result("b")]
-    (found,) = findings(results, command=())
+    (found,) = group_failures(results, command=())
     text = baseline(
         results,
         [replace(found, diagnosis=diagnosis)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gate_files import TODAY, never, result, unasked, written
 
-from conformance.grade.gate import Gate, load_gate, merged
+from conformance.grade.gate import Gate, load_gate, merge_summaries
 from conformance.model import Status
 from conformance.spec.loader import shipped_specs
 
@@ -55,7 +55,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
         watch = gate.watch(RESULTS, part, unasked, never)
         assert {r.id: watch.take(r).known for r in part}.items() <= marked.items()
         footers.append(watch.summary(whole=False))
-    found = merged(footers, whole=True)
+    found = merge_summaries(footers, whole=True)
     for key in ("known_failures", "required"):
         for got, wanted in zip(found[key], expected[key], strict=True):
             for name in ("passes", "unsupported"):
@@ -72,4 +72,4 @@ def test_no_gate_says_nothing():
     watch = Gate().watch(RESULTS, RESULTS, unasked, never)
     assert [watch.take(r) for r in RESULTS] == RESULTS
     assert watch.summary(whole=True) == {}
-    assert merged([{}, {}], whole=True) == {}
+    assert merge_summaries([{}, {}], whole=True) == {}

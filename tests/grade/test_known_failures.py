@@ -9,7 +9,7 @@ from gate_files import TODAY, Watched, case, never, result, unasked, written
 
 from conformance.errors import SpecError, UsageError
 from conformance.failure_kind import FailureKind
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.grade.gate import load_gate, load_known
 from conformance.model import Status
 from conformance.spec.loader import shipped_specs
@@ -97,7 +97,7 @@ class TestWhatAnEntryNames:
         }
 
     def test_every_finding_of_a_run_can_be_named_by_its_title(self, tmp_path):
-        for finding in findings(RESULTS, command=()):
+        for finding in group_failures(RESULTS, command=()):
             if ": " in finding.title:
                 entry = f"op: {finding.op}, finding: '{finding.title}', reason: x"
                 assert set(finding.ids) <= watched(tmp_path, entry).marks.keys()

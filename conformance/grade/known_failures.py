@@ -14,9 +14,8 @@ from typing import Any
 from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
 from conformance.failure_kind import FailureKind, facts_of
-from conformance.grade.findings import names
-from conformance.grade.findings import unnumbered as without_counts
-from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
+from conformance.grade.findings import finding_titles, without_counts
+from conformance.grade.selector import CaseOf, Selector, VectorFacts, parse_selector
 from conformance.model import FAILED, Result
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Path, Source
@@ -72,13 +71,13 @@ class KnownFailure:
         """Whether it is about how vectors fail: then it says nothing of those that pass."""
         return bool(self.finding or self.mutants or self.message)
 
-    def lists(self, vector: Listed) -> bool:
+    def lists(self, vector: VectorFacts) -> bool:
         """Whether it may name a failure of a vector, by all that the manifest says of that."""
         if self.finding and self._feature not in (vector.dtype, vector.reject, *vector.edges):
             return False
         return self.selector.lists(vector)
 
-    def concerns(self, vector: Listed, case_of: CaseOf) -> bool:
+    def concerns(self, vector: VectorFacts, case_of: CaseOf) -> bool:
         """Whether it may name a failure of a vector."""
         return self.lists(vector) and self.selector.matches(vector, case_of)
 
@@ -88,14 +87,14 @@ class KnownFailure:
         return (
             result.status in FAILED
             and (result.kind == self.kind if self.kind else excused)
-            and (not self.finding or self.finding in names(result))
+            and (not self.finding or self.finding in finding_titles(result))
             and (not self.wrong or self.wrong.get(result.id) == result.wrong)
             and (not self.message or self.message == unnumbered(result.message))
             and self.concerns(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
         )
 
-    def covers(self, vectors: Iterable[Listed], case_of: CaseOf) -> str | None:
+    def covers(self, vectors: Iterable[VectorFacts], case_of: CaseOf) -> str | None:
         """An operator whose vectors it concerns one and all, unless it gives their ids, or what
         tells failures apart.
 
@@ -103,7 +102,7 @@ class KnownFailure:
         """
         if self.selector.vectors or self.mutants or self.message:
             return None
-        by_op: dict[str, list[Listed]] = {}
+        by_op: dict[str, list[VectorFacts]] = {}
         for vector in vectors:
             by_op.setdefault(vector.op, []).append(vector)
         for op, of_op in by_op.items():
@@ -125,7 +124,7 @@ class KnownFailures:
     file: str
     entries: tuple[KnownFailure, ...]
 
-    def check(self, vectors: Sequence[Listed], case_of: CaseOf) -> None:
+    def check(self, vectors: Sequence[VectorFacts], case_of: CaseOf) -> None:
         """Refuse an entry that would excuse all of an operator of the suite.
 
         Raises :class:`~conformance.errors.SpecError`.
@@ -142,7 +141,7 @@ class KnownFailures:
             raise SpecError(tuple(problems))
 
 
-def read_known(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
+def parse_known_failures(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
     """The known failures that a sound source holds; notes in it what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["known"]):
@@ -171,7 +170,7 @@ def _entry(
             hint=closest(raw["kind"], FailureKind),
         )
     return KnownFailure(
-        selector=read_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
+        selector=parse_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),

@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import compare
-from conformance.grade.precision import DEFAULT
+from conformance.grade.precision import DEFAULT_PRECISION
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vector
 
 Mask = NDArray[np.bool_]
 
-NOTHING_HELD: Mapping[str, frozenset[str]] = MappingProxyType({})
+NO_IMPLIED_CHANGES: Mapping[str, frozenset[str]] = MappingProxyType({})
 
-BASE = ""
+EXPECTED_INTERPRETATION = ""
 """The name of the expected interpretation among those that accept some outputs."""
 
 
-def evidence(
+def followed_interpretations(
     vector: Vector,
     outputs: Sequence[Array],
     accepting: Collection[str],
     precision: Mapping[str, str],
-    holds: Mapping[str, frozenset[str]] = NOTHING_HELD,
+    holds: Mapping[str, frozenset[str]] = NO_IMPLIED_CHANGES,
 ) -> dict[str, tuple[str, ...]]:
     """For each interpretation that the outputs say something about, what they say.
 
@@ -42,7 +42,7 @@ def evidence(
     """
 
     def parts_of(name: str) -> frozenset[str]:
-        names = _parts(name)
+        names = _names_of(name)
         # One that it holds and that changes nothing here is no reading of the vector.
         held = (one for name in names for one in holds.get(name, ()) if one in vector.readings)
         return names.union(held)
@@ -59,9 +59,11 @@ def evidence(
                 continue  # the combination is left out where it changes nothing
             base, other = answers[without], answers[with_it]
             if with_it in right and without not in right:
-                taken = _departs(base, other, outputs, precision)
+                taken = _takes_other_value(base, other, outputs, precision)
                 said.add(FOLLOWED if taken else NEITHER)
-            elif without in right and (with_it not in right or _permissive(base, other, precision)):
+            elif without in right and (
+                with_it not in right or _allows_more(base, other, precision)
+            ):
                 said.add(ADOPTED)
         # What a reading without it accepts as well need not come from it.
         if said == {ADOPTED} or (len(said) == 1 and all(name in parts for parts in right)):
@@ -69,11 +71,11 @@ def evidence(
     return found
 
 
-def _parts(name: str) -> frozenset[str]:
+def _names_of(name: str) -> frozenset[str]:
     return frozenset(name.split("+")) if name else frozenset()
 
 
-def _permissive(
+def _allows_more(
     base: tuple[Answer, ...], other: tuple[Answer, ...], precision: Mapping[str, str]
 ) -> bool:
     """Whether ``other`` allows all that ``base`` does, and more, for the same value or none.
@@ -82,13 +84,15 @@ def _permissive(
     An interval around another value, wide enough to hold the base's by chance, is no liberty.
     """
     pairs = [
-        _integers(a, b) if a.rounded is None else _floats(a, b, precision.get(a.dtype, DEFAULT))
+        _compare_integers(a, b)
+        if a.rounded is None
+        else _compare_floats(a, b, precision.get(a.dtype, DEFAULT_PRECISION))
         for a, b in zip(base, other, strict=True)
     ]
     return all(bool(holds.all()) for holds, _ in pairs) and any(bool(m.any()) for _, m in pairs)
 
 
-def _departs(
+def _takes_other_value(
     base: tuple[Answer, ...],
     other: tuple[Answer, ...],
     outputs: Sequence[Array],
@@ -102,18 +106,18 @@ def _departs(
     for mine, theirs, got in zip(base, other, outputs, strict=True):
         if mine.expected.shape != got.shape:
             return True
-        asked = precision.get(mine.dtype, DEFAULT)
+        asked = precision.get(mine.dtype, DEFAULT_PRECISION)
         refused = compare(mine, got, asked).wrong
         if mine.rounded is not None and theirs.rounded is not None:
             ordinals = DTYPES[mine.dtype].ordinals
             another = ordinals(mine.rounded) != ordinals(theirs.rounded)
-            refused &= another | (ordinals(got) == 0) | _open(theirs, asked)
+            refused &= another | (ordinals(got) == 0) | _unspecified(theirs, asked)
         if refused.any():
             return True
     return False
 
 
-def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
+def _compare_floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
     """Per element: whether ``other`` allows all that ``base`` does; whether it gives liberty.
 
     Around the same value, only the liberty to write zero for a subnormal one counts: an interval
@@ -126,7 +130,7 @@ def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
     assert base.rounded is not None
     assert other.rounded is not None
     value, another = ordinals(base.rounded), ordinals(other.rounded)
-    open_base, open_other = (_open(answer, precision) for answer in (base, other))
+    open_base, open_other = (_unspecified(answer, precision) for answer in (base, other))
     holds = open_other | (~open_base & (least <= low) & (high <= most))
     wider = (least < low) | (high < most)
     by_chance = (low <= another) & (another <= high)
@@ -136,7 +140,7 @@ def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
     return holds, ~open_base & (open_other | liberty)
 
 
-def _integers(base: Answer, other: Answer) -> tuple[Mask, Mask]:
+def _compare_integers(base: Answer, other: Answer) -> tuple[Mask, Mask]:
     """The same for allowed sets of integers."""
     mine, theirs = _allowed(base), _allowed(other)
     shared = (mine[..., :, np.newaxis] == theirs[..., np.newaxis, :]).any(axis=-1)
@@ -149,7 +153,7 @@ def _allowed(answer: Answer) -> NDArray[np.int64]:
     return allowed.astype(np.int64)
 
 
-def _open(answer: Answer, precision: str) -> Mask:
+def _unspecified(answer: Answer, precision: str) -> Mask:
     if answer.open is None:
         return np.zeros(answer.expected.shape, np.bool_)
     return (answer.open & OPEN_BIT[precision]) != 0

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from conformance.grade.outcome import LOST, Ending, Outcome, described
+from conformance.grade.outcome import PROCESS_LOST, Ending, Outcome, describe_value
 
 
-def together(outcomes: Sequence[Outcome]) -> Outcome:
+def merge_repeats(outcomes: Sequence[Outcome]) -> Outcome:
     """What calls on the same inputs come to: the first, marked where another one differs.
 
     A call that was lost, or not made, stands for all of them.
@@ -23,14 +23,14 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
     for number, outcome in enumerate(outcomes, start=1):
         if outcome.ending is Ending.ABANDONED:
             return outcome
-        if outcome.ending in LOST:
+        if outcome.ending in PROCESS_LOST:
             told = f"{outcome.message}\nin call {number} of {len(outcomes)} on the same inputs"
             return replace(outcome, message=told)
     changed = tuple(sorted({position for outcome in outcomes for position in outcome.changed}))
-    return replace(first, changed=changed, unsteady=_unsteady(outcomes))
+    return replace(first, changed=changed, unsteady=_describe_differences(outcomes))
 
 
-def _unsteady(outcomes: Sequence[Outcome]) -> str:
+def _describe_differences(outcomes: Sequence[Outcome]) -> str:
     """In what the calls differ; empty if in nothing."""
     endings = Counter(outcome.ending for outcome in outcomes)
     if len(endings) > 1:
@@ -55,10 +55,10 @@ def _outputs(outcome: Outcome) -> list[Any]:
 
 def _difference(position: int, versions: Sequence[Any]) -> str:
     """In what the versions of one output differ; arrays are compared by their bits."""
-    first = described(versions[0])
-    if any(described(version) != first for version in versions):
+    first = describe_value(versions[0])
+    if any(describe_value(version) != first for version in versions):
         return f"output {position} differs in type or shape"
-    if first.shape is None or not all(_plain(version) for version in versions):
+    if first.shape is None or not all(_is_numeric(version) for version in versions):
         return ""
     bits = [
         np.frombuffer(version.tobytes(), np.uint8).reshape(version.size, -1) for version in versions
@@ -72,5 +72,5 @@ def _difference(position: int, versions: Sequence[Any]) -> str:
     return f"{count} of {differing.size} elements of output {position} differ" if count else ""
 
 
-def _plain(version: Any) -> bool:
+def _is_numeric(version: Any) -> bool:
     return isinstance(version, np.ndarray) and not version.dtype.hasobject

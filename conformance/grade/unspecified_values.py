@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
-from conformance.grade.compare import structure
+from conformance.grade.compare import structure_mismatch
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import ALL_OPEN, Answer, Vector
 from conformance.reference import facts
@@ -18,13 +18,15 @@ from conformance.spec.model import Observation, OpSpec
 
 Mask = NDArray[np.bool_]
 
-EXPECTED = "expected"
+EXPECTED_VALUE = "expected"
 """The class of a value that equals the vector's expected one, where that has a meaning."""
 
-OTHER = "another value"
+ANOTHER_VALUE = "another value"
 
 
-def observed(spec: OpSpec, vector: Vector, outcome: Outcome) -> dict[str, tuple[str, ...]]:
+def classify_unspecified(
+    spec: OpSpec, vector: Vector, outcome: Outcome
+) -> dict[str, tuple[str, ...]]:
     """The classes of values at each question of ``spec.observe`` that the vector shows.
 
     Only outputs of the right type and shape are looked at, whatever else is wrong with them.
@@ -35,8 +37,8 @@ def observed(spec: OpSpec, vector: Vector, outcome: Outcome) -> dict[str, tuple[
     free = [
         (answer, got, mask)
         for answer, got in zip(vector.answers, _arrays(outcome.returned), strict=False)
-        if answer.rounded is not None and structure(answer, got) is None
-        for mask in [_free(answer, got)]
+        if answer.rounded is not None and structure_mismatch(answer, got) is None
+        for mask in [_unchecked(answer, got)]
         if mask.any()
     ]
     if not free:
@@ -64,7 +66,7 @@ def _arrays(returned: object) -> Sequence[Any]:
     return cast("Sequence[Any]", returned) if type(returned) in (list, tuple) else ()
 
 
-def _free(answer: Answer, got: NDArray[Any]) -> Mask:
+def _unchecked(answer: Answer, got: NDArray[Any]) -> Mask:
     """Open elements, and zeros where zero is expected, whose sign nobody checks."""
     zero = (answer.expected == 0) & (DTYPES[answer.dtype].ordinals(got) == 0).reshape(got.shape)
     if answer.open is None:
@@ -83,7 +85,7 @@ def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) 
     kinds: dict[str, Mask] = {"NaN": np.abs(values) > top}
     if point.expected:
         # Before the others: that it is infinite, say, then comes from the data.
-        kinds[EXPECTED] = values == dtype.ordinals(answer.rounded[mask])
+        kinds[EXPECTED_VALUE] = values == dtype.ordinals(answer.rounded[mask])
     kinds |= {
         "+0": (values == 0) & ~negative,
         "-0": (values == 0) & negative,
@@ -92,6 +94,6 @@ def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) 
         "the lowest number": values == 1 - top,
         "the largest number of its type": values == top - 1,
     }
-    names = [*kinds, OTHER]
+    names = [*kinds, ANOTHER_VALUE]
     first = np.select(list(kinds.values()), list(range(len(kinds))), len(kinds))
     return [names[kind] for kind in np.unique(first)]

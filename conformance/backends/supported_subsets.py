@@ -9,7 +9,7 @@ from conformance.generate.narrow import Claim
 from conformance.spec.model import OpSpec
 
 
-def claimed(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
+def supported_subsets(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
     """What is declared of some operators, by operator; those of which nothing is are left out."""
     found = {}
     for op, spec in specs.items():

@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-LARGE = 1 << 30
+MAX_COPIED = 1 << 30
 """Bytes above which nothing is copied; no right output has as many."""
 
 
-def arranged(array: Any, order: Any) -> Any:
+def transposed(array: Any, order: Any) -> Any:
     """The array with its axes in ``order``, contiguous; one of another rank as it is."""
     if array.ndim != len(order):
         return array
     turned = array.transpose(order)
-    return turned if turned.nbytes > LARGE else np.ascontiguousarray(turned)
+    return turned if turned.nbytes > MAX_COPIED else np.ascontiguousarray(turned)
 
 
-def restored(array: Any, order: Any) -> Any:
+def untransposed(array: Any, order: Any) -> Any:
     """What :func:`arranged` was given, from what it gave."""
-    return arranged(array, [order.index(axis) for axis in range(len(order))])
+    return transposed(array, [order.index(axis) for axis in range(len(order))])
 
 
-def recounted(indices: Any, counting: dict[str, Any]) -> tuple[Any, int]:
+def recount_indices(indices: Any, counting: dict[str, Any]) -> tuple[Any, int]:
     """Indices in the order of the specification, and how many have no counterpart there.
 
     They are (N, C, ...), and count the elements of data of a ``shape`` over some ``axes``, the

@@ -19,15 +19,15 @@ from pathlib import Path
 from types import ModuleType
 
 from conformance import DISTRIBUTION
-from conformance.backends.backend_name import parse
-from conformance.backends.discovery import place
-from conformance.backends.program import command_line, file_of
+from conformance.backends.backend_name import parse_backend_name
+from conformance.backends.discovery import resolve_adapter
+from conformance.backends.program import command_line, program_file
 from conformance.replacement import resolved
 from conformance.safe_text import printable
 from conformance.suite.strict_json import SHA256
 
 KINDS = ("argument", "distribution", "file", "library", "object", "option", "remote")
-MOST = 20_000
+MAX_COMPONENTS = 20_000
 """Pieces that a backend may have."""
 
 MAX_NAME = 300
@@ -47,7 +47,7 @@ _ADAPTERS = f"{__name__.rpartition('.')[0]}."
 
 
 @dataclass(frozen=True, order=True)
-class Piece:
+class Component:
     """One piece: ``sha256`` is that of its bytes, in hexadecimal; empty where nobody could read it.
 
     A *distribution* is all files that its RECORD lists, a *library* a shared object that the
@@ -64,34 +64,34 @@ class Piece:
 class Composition:
     """What a backend is made of, and what lies beside it; both sorted."""
 
-    pieces: tuple[Piece, ...]
-    beside: tuple[Piece, ...]
+    pieces: tuple[Component, ...]
+    beside: tuple[Component, ...]
 
 
 @dataclass(frozen=True)
-class Before:
+class ProcessSnapshot:
     """What a process had loaded before it loaded the backend."""
 
     modules: frozenset[str]
     mapped: frozenset[str]
 
     @classmethod
-    def now(cls) -> Before:
-        return cls(frozenset(sys.modules), frozenset(mapped(os.getpid())))
+    def now(cls) -> ProcessSnapshot:
+        return cls(frozenset(sys.modules), frozenset(mapped_files(os.getpid())))
 
 
-def digest(pieces: Iterable[Piece]) -> str:
+def composition_digest(pieces: Iterable[Component]) -> str:
     """SHA-256, in hexadecimal, of the sorted lines ``<sha256> <kind> <name>``."""
     lines = sorted(f"{one.sha256 or '-'} {one.kind} {one.name}\n" for one in pieces)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def bound(pieces: Iterable[Piece]) -> bool:
+def is_fully_hashed(pieces: Iterable[Component]) -> bool:
     """Whether every piece was hashed, so that the digest stands for what computes."""
     return all(one.sha256 for one in pieces)
 
 
-def mapped(process: int) -> set[str]:
+def mapped_files(process: int) -> set[str]:
     """The files with code that a process has mapped, by path; none where the system does not tell.
 
     Raises OSError where it tells nothing of this process.
@@ -107,11 +107,11 @@ def mapped(process: int) -> set[str]:
     return {path for path in found if not path.startswith("/memfd:")}  # made at run time
 
 
-def of_python(spec: str, before: Before) -> Composition:
+def python_components(spec: str, before: ProcessSnapshot) -> Composition:
     """What the backend ``spec``, which this process has loaded, is made of."""
     tops = {name.partition(".")[0] for name in before.modules}
     new = {name: one for name, one in sys.modules.items() if name not in before.modules}
-    found = set(_named(spec))
+    found = set(_name_components(spec))
     hashed: set[str] = set()
     for distribution in _distributions({name.partition(".")[0] for name in new} - tops):
         piece, files = _distribution(distribution)
@@ -121,27 +121,27 @@ def of_python(spec: str, before: Before) -> Composition:
         known = name.partition(".")[0] in tops and not name.startswith(_ADAPTERS)
         file = None if known else _file_of(module)
         if file is not None and str(file) not in hashed:
-            found.add(_read("file", _place(name, file), file))
-    came = mapped(os.getpid()) - hashed
-    own = {path for path in came - before.mapped if not _of_machine(path)}
-    return _made(found, own, came - own)
+            found.add(_file_component("file", _module_path(name, file), file))
+    came = mapped_files(os.getpid()) - hashed
+    own = {path for path in came - before.mapped if not _is_of_machine(path)}
+    return _composition(found, own, came - own)
 
 
-def of_program(spec: str, process: int) -> Composition:
+def program_components(spec: str, process: int) -> Composition:
     """What the program ``spec`` is made of, which runs as ``process``, with all that it started."""
     import psutil
 
-    words, file = command_line(spec), file_of(spec)
+    words, file = command_line(spec), program_file(spec)
     assert file is not None
-    found = {_read("file", file.name, file)}
+    found = {_file_component("file", file.name, file)}
     if file.name in REMOTE:
-        found.add(remote(file.name))
+        found.add(remote_component(file.name))
     for word in words[1:]:
         given = Path(word)
         if given.is_file():
-            found.add(_read("argument", given.name, given))
+            found.add(_file_component("argument", given.name, given))
         else:
-            found.add(_said("argument", word))
+            found.add(_text_component("argument", word))
     came: set[str] = set()
     try:
         tree = [process, *(one.pid for one in psutil.Process(process).children(recursive=True))]
@@ -149,34 +149,36 @@ def of_program(spec: str, process: int) -> Composition:
         tree = [process]
     for one in tree:
         try:
-            came |= mapped(one)
+            came |= mapped_files(one)
         except OSError:  # it has come to an end
             continue
     came -= {str(resolved(file))}
-    own = {path for path in came if not _of_machine(path)}
-    return _made(found, own, came - own)
+    own = {path for path in came if not _is_of_machine(path)}
+    return _composition(found, own, came - own)
 
 
-def remote(name: str) -> Piece:
+def remote_component(name: str) -> Component:
     """The piece that says that something else computes."""
-    return Piece("remote", _clean(name), "")
+    return Component("remote", _printable(name), "")
 
 
-def _made(found: Iterable[Piece], own: Iterable[str], beside: Iterable[str]) -> Composition:
+def _composition(
+    found: Iterable[Component], own: Iterable[str], beside: Iterable[str]
+) -> Composition:
     libraries = (_library(path) for path in own)
     return Composition(
         tuple(sorted({*found, *libraries})), tuple(sorted({_library(path) for path in beside}))
     )
 
 
-def _named(spec: str) -> Iterator[Piece]:
+def _name_components(spec: str) -> Iterator[Component]:
     """The words of a name that decide what is made of the files."""
-    address = parse(place(spec))
+    address = parse_backend_name(resolve_adapter(spec))
     for name, text in address.options.items():
-        yield _said("option", f"{name}={text}")
+        yield _text_component("option", f"{name}={text}")
     _, mark, name = address.name.rpartition(":")
     if mark:
-        yield _said("object", name)
+        yield _text_component("object", name)
 
 
 def _distributions(tops: Iterable[str]) -> list[metadata.Distribution]:
@@ -187,7 +189,7 @@ def _distributions(tops: Iterable[str]) -> list[metadata.Distribution]:
     return [one for name in sorted(names) if (one := metadata.distribution(name)).files]
 
 
-def _distribution(distribution: metadata.Distribution) -> tuple[Piece, set[str]]:
+def _distribution(distribution: metadata.Distribution) -> tuple[Component, set[str]]:
     """A distribution as a piece, and the paths of its files.
 
     What installers write or compile differs from one machine to the next.
@@ -203,7 +205,7 @@ def _distribution(distribution: metadata.Distribution) -> tuple[Piece, set[str]]
         lines.append(f"{_sha256(file) or '-'}  {one.as_posix()}\n")
     name = f"{distribution.metadata['Name']} {distribution.version}"
     text = "".join(sorted(lines)).encode("utf-8", "surrogateescape")
-    return Piece("distribution", _clean(name), hashlib.sha256(text).hexdigest()), files
+    return Component("distribution", _printable(name), hashlib.sha256(text).hexdigest()), files
 
 
 def _file_of(module: ModuleType) -> Path | None:
@@ -212,18 +214,18 @@ def _file_of(module: ModuleType) -> Path | None:
     if not isinstance(name, str):
         return None
     file = resolved(name)
-    return None if not file.is_file() or _of_machine(str(file)) else file
+    return None if not file.is_file() or _is_of_machine(str(file)) else file
 
 
-def _of_machine(path: str) -> bool:
+def _is_of_machine(path: str) -> bool:
     """Whether a file belongs to the system or to Python itself, and to no package."""
     if _OF_PACKAGES.search(path):
         return False
-    return bool(_OF_SYSTEM.match(path)) or path.startswith(_of_interpreter())
+    return bool(_OF_SYSTEM.match(path)) or path.startswith(_interpreter_paths())
 
 
 @cache
-def _of_interpreter() -> tuple[str, ...]:
+def _interpreter_paths() -> tuple[str, ...]:
     """What the paths of Python's own files begin with."""
     library = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     folders = [f"{resolved(one)}/" for one in library if one]
@@ -231,24 +233,28 @@ def _of_interpreter() -> tuple[str, ...]:
     return (*folders, f"{prefix}/bin/python", f"{prefix}/lib/libpython")
 
 
-def _place(name: str, file: Path) -> str:
+def _module_path(name: str, file: Path) -> str:
     """Where a module lies in its folder; that of one without a package is only its file's name."""
     above = name.split(".") if file.stem == "__init__" else name.split(".")[:-1]
     return "/".join((*above, file.name))
 
 
-def _library(path: str) -> Piece:
+def _library(path: str) -> Component:
     gone = path.endswith(_DELETED)
     file = Path(path.removesuffix(_DELETED))
-    return Piece("library", _clean(file.name), "") if gone else _read("library", file.name, file)
+    return (
+        Component("library", _printable(file.name), "")
+        if gone
+        else _file_component("library", file.name, file)
+    )
 
 
-def _said(kind: str, text: str) -> Piece:
-    return Piece(kind, _clean(text), hashlib.sha256(text.encode()).hexdigest())
+def _text_component(kind: str, text: str) -> Component:
+    return Component(kind, _printable(text), hashlib.sha256(text.encode()).hexdigest())
 
 
-def _read(kind: str, name: str, file: Path) -> Piece:
-    return Piece(kind, _clean(name), _sha256(file))
+def _file_component(kind: str, name: str, file: Path) -> Component:
+    return Component(kind, _printable(name), _sha256(file))
 
 
 def _sha256(file: Path) -> str:
@@ -262,5 +268,5 @@ def _sha256(file: Path) -> str:
         return ""
 
 
-def _clean(name: str) -> str:
+def _printable(name: str) -> str:
     return printable(name)[:MAX_NAME]

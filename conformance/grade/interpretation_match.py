@@ -12,9 +12,15 @@ import numpy as np
 from conformance.choices import PRECISIONS
 from conformance.dtypes import Array
 from conformance.failure_kind import FailureKind
-from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
-from conformance.grade.outcome import described
-from conformance.grade.precision import DEFAULT
+from conformance.grade.compare import (
+    Mismatch,
+    OutputComparison,
+    compare,
+    interval_use,
+    structure_mismatch,
+)
+from conformance.grade.outcome import describe_value
+from conformance.grade.precision import DEFAULT_PRECISION
 from conformance.model import Answer, Vector
 
 
@@ -50,14 +56,14 @@ class Match:
         ``precision`` is what each dtype was compared at.
         """
         counts = [
-            parts(answer, got, asked(answer, precision))
+            interval_use(answer, got, required_precision(answer, precision))
             for answer, got in zip(self.answers, self.outputs, strict=False)
             if answer.rounded is not None
         ]
         return tuple(np.sum(counts, axis=0).tolist()) if counts else None
 
 
-def matches(
+def match_all(
     vector: Vector, outputs: tuple[Any, ...], precision: Mapping[str, str]
 ) -> tuple[Match, ...]:
     """The outputs against the base, which comes first, and against every interpretation."""
@@ -67,25 +73,25 @@ def matches(
     return (base, *(_match(n, vector.readings[n], outputs, precision) for n in names))
 
 
-def nearest(found: Sequence[Match]) -> Match:
+def nearest_match(found: Sequence[Match]) -> Match:
     """The match with the fewest wrong elements, the first of equals."""
     return min(found, key=lambda match: match.wrong)
 
 
-def decisive(found: Sequence[Match], level: str) -> Match:
+def deciding_match(found: Sequence[Match], level: str) -> Match:
     """The match that decides at a level: the base at ``should``, the nearest at ``must``."""
-    return found[0] if level == "should" else nearest(found)
+    return found[0] if level == "should" else nearest_match(found)
 
 
-def asked(answer: Answer, precision: Mapping[str, str]) -> str:
+def required_precision(answer: Answer, precision: Mapping[str, str]) -> str:
     """The precision that is required of an answer."""
-    return precision.get(answer.dtype, DEFAULT)
+    return precision.get(answer.dtype, DEFAULT_PRECISION)
 
 
-def as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
+def split_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
     """One entry an output. A bare array stands for the list that holds only it."""
     if type(returned) not in (list, tuple):
-        seen = described(returned)
+        seen = describe_value(returned)
         if seen.shape is not None and len(answers) == 1:
             return (returned,)
         return Mismatch(FailureKind.OUTPUTS, f"returned {seen.type}, not a list of arrays")
@@ -105,8 +111,10 @@ def _match(
 ) -> Match:
     pairs = list(zip(answers, outputs, strict=True))
     for answer, got in pairs:
-        mismatch = structure(answer, got)
+        mismatch = structure_mismatch(answer, got)
         if mismatch:
             return Match(reading, answers, mismatch=mismatch)
-    comparisons = tuple(compare(answer, got, asked(answer, precision)) for answer, got in pairs)
+    comparisons = tuple(
+        compare(answer, got, required_precision(answer, precision)) for answer, got in pairs
+    )
     return Match(reading, answers, outputs, comparisons)
