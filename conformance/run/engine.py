@@ -83,8 +83,13 @@ class Options:
 
 
 def selected(suite: Suite, options: Options, declared: Capabilities | None = None) -> Selection:
-    """The vectors that a run tests; of the shipped suite those of the operators that a backend
-    declares, where none are named. Raises UsageError for a filter that matches nothing.
+    """Select the vectors that a run tests.
+
+    Of the shipped suite they are those of the operators that a backend declares, if none are
+    named.
+
+    Raises:
+        UsageError: a filter matches nothing.
     """
     return select(
         suite,

@@ -128,29 +128,28 @@ class Executor(ABC):
         return request, response
 
     def call(self, vector: Vector) -> Outcome:
-        """Call the backend on a vector as it is, while nothing else is in the queue."""
+        """Call the backend on a vector as it is, while the queue is empty."""
         self.submit(Request(vector))
         return self.take()[1]
 
     def allow(self, seconds: float) -> None:  # noqa: B027 - nothing can be done about most
-        """Give each call so many seconds from now on, where one that takes longer can be ended."""
+        """Limit each call to some seconds from now on, if longer ones can be ended."""
 
     def farewell(self) -> tuple[str, ...]:
-        """Tell it that no more is asked; what was wrong with how processes of it ended."""
+        """Announce that no more calls follow; return what was wrong with ended processes."""
         return ()
 
     def fresh(self) -> Executor | None:
-        """Another executor of the same backend, in a process that was asked nothing; None where
-        there is no such process."""
+        """Return another executor of the same backend in a new process; None if impossible."""
         return None
 
     def settings(self) -> dict[str, Any]:
-        """How the backend is called, as options of the run log."""
+        """Return how the backend is called, as options of the run log."""
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}
 
 
 def identity_of(backend: Backend, spec: str = "") -> Identity:
-    """The identity of a backend object in this process, named by ``spec`` if by anything."""
+    """Identify a backend object in this process, named by ``spec`` if by anything."""
     return Identity(
         name=foreign(display_name(backend.name, spec)) or "?",
         version=foreign(backend.version) or "?",

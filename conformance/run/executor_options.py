@@ -42,10 +42,13 @@ class Isolation:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def executor_for(self, backend: object) -> Executor:
-        """The executor of a backend: an object, or the text that names it. One stays as it is.
+        """Return the executor of a backend, given as an object or by name.
 
-        Only a named one can be loaded in another process. Raises :class:`UsageError` for what
-        cannot be done, and :class:`BackendError` for a backend that cannot be used.
+        An executor stays as it is. Only a named backend can be loaded in another process.
+
+        Raises:
+            UsageError: the options cannot be followed for this backend.
+            BackendError: the backend cannot be used.
         """
         if isinstance(backend, Executor):
             return backend
@@ -94,10 +97,11 @@ class Isolation:
 
 
 def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
-    """The options of the command line that give an executor these settings, but for ``jobs``.
+    """Return the command-line options, without ``jobs``, that give an executor these settings.
 
-    ``settings`` are those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
-    as a log has; what is the default anyway is left out.
+    Args:
+        settings: those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
+            as a log has; defaults are left out.
     """
     arguments: list[str] = []
     usual = "inline" if backend in TRUSTED else "process"

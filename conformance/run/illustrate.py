@@ -44,11 +44,11 @@ class Illustrator:
     def illustrated(
         self, finding: Finding, smallest: Result, variants: Sequence[RuleChange] = ()
     ) -> Finding:
-        """The finding with what there is to draw of its ``smallest`` result in ``detail``.
+        """Add the pictures of a finding's ``smallest`` result to its ``detail``.
 
-        ``window`` is described by the picture of the operator's family; ``under`` in it
-        is the window under ``variants``, the faults that the backend is taken to have, where
-        that is another. ``plane`` and ``elements`` are in docs/run-log.md.
+        ``window`` is described by the picture of the operator's family; ``under`` in it is the
+        window under ``variants``, the mutants that the backend is taken to have, if that differs.
+        ``plane`` and ``elements`` are in docs/run-log.md.
         """
         if finding.witness is None:
             return finding
@@ -102,8 +102,9 @@ def _window(
 def holding(
     spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[RuleChange]
 ) -> tuple[RuleChange, ...]:
-    """The variants that hold for an element, without their guards: where they change the shape of
-    the output together they hold for all of it.
+    """Return the changes that apply to an element, without their guards.
+
+    Changes that together give the output another shape all apply to all of it.
     """
     env = facts(spec, vector.case, vector.inputs)
     shape = vector.answers[0].expected.shape

@@ -36,7 +36,7 @@ class IndependentCalls:
         )
 
     def merge(self, vector: Vector, outcomes: Sequence[Outcome]) -> Outcome:
-        """Merge the calls on a vector into the first outcome that is wrong, if there is one."""
+        """Merge the calls on a vector into the first wrong outcome, if any is wrong."""
         wrong = [n for n, outcome in enumerate(outcomes, 1) if self._is_wrong(vector, outcome)]
         if not wrong:
             self.unsteady += vector.case.reject is None and bool(merge_repeats(outcomes).unsteady)

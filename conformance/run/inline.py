@@ -88,7 +88,7 @@ def call(
 
 
 def fresh(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes as plain values that the backend may keep or change."""
+    """Copy the attributes to plain values that the backend may keep or change."""
     return {
         name: list(value) if isinstance(value, list | tuple) else value
         for name, value in attributes.items()

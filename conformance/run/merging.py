@@ -58,10 +58,12 @@ def merged(
     command: Sequence[str],
     show: Sequence[str],
 ) -> Events:
-    """The events of the run that the parts share, as it would have been in one piece.
+    """Yield the events of the run that shards share, as if it was never divided.
 
-    ``kept`` takes the results. ``command`` and ``show`` reproduce a finding, see
-    :func:`conformance.grade.findings.group_failures`.
+    Args:
+        kept: takes the results.
+        command: reproduces a finding, as ``show`` does; see
+            :func:`conformance.grade.findings.group_failures`.
 
     Raises:
         LogError: a log that is not complete or not of a shard; a shard that is missing, there

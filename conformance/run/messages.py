@@ -63,7 +63,12 @@ ANSWERED = {
 
 
 def encode_hello(identity: Identity) -> bytes:
-    """The message that says who a backend is. Raises TypeError or ValueError if none can."""
+    """Encode the message that identifies a backend.
+
+    Raises:
+        TypeError: a value of it has no JSON form.
+        ValueError: it is too long.
+    """
     declared = identity.capabilities
     hello = {
         "protocol": PROTOCOL,
@@ -83,17 +88,19 @@ def encode_hello(identity: Identity) -> bytes:
 
 
 def encode_load_failure(error: ConformanceError) -> bytes:
-    """The message that says why a backend could not be loaded."""
+    """Encode the message that tells why a backend could not be loaded."""
     reason = {"message": error.message[:MAX_ERROR], "hint": (error.hint or "")[:MAX_ERROR]}
     return pack({"error": reason})
 
 
 def decode_hello(header: Header, *, program: bool = False) -> Identity:
-    """Who the backend is. Of a ``program`` what it says of its process or its files is not taken:
-    that is what we measure.
+    """Decode the message that identifies a backend.
 
-    Raises :class:`BackendError` where it could not be loaded or speaks another version of the
-    protocol, and :class:`Malformed`.
+    Of a ``program`` its statements on its process and its files are ignored: we measure these.
+
+    Raises:
+        BackendError: it could not be loaded, or speaks another version of the protocol.
+        Malformed: the message is not well-formed.
     """
     if "error" in header:
         error = _member(header, "error", _is_object)
@@ -146,7 +153,7 @@ def _process(process: Any) -> dict[str, Any]:
 
 
 def encode_request(number: int, vector: Vector) -> bytes:
-    """The message with a vector. Of the answers it holds only how large an output may be."""
+    """Encode the message with a vector; of expected outputs it holds only the allowed size."""
     case = vector.case
     header = {
         "number": number,
@@ -161,7 +168,7 @@ def encode_request(number: int, vector: Vector) -> bytes:
 
 
 def max_output_bytes(vector: Vector) -> int:
-    """Bytes of an output that is sent; larger ones are told.
+    """Return the size above which an output is described instead of sent, in bytes.
 
     Outputs of a wrong shape are often larger than the right one, and are diagnosed too.
     """
@@ -177,7 +184,7 @@ def max_output_bytes(vector: Vector) -> int:
 
 
 def decode_request(header: Header, payload: bytes) -> list[Array]:
-    """The inputs of a question."""
+    """Decode the inputs of a request."""
     inputs, offset = [], 0
     for facts in header["inputs"]:
         array, offset = _array(facts["dtype"], facts["shape"], payload, offset)
@@ -186,7 +193,7 @@ def decode_request(header: Header, payload: bytes) -> list[Array]:
 
 
 def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
-    """The message that answers a question; outputs above ``limit`` bytes are only described."""
+    """Encode the response to a request; outputs above ``limit`` bytes are only described."""
     arrays: list[Array] = []
 
     def describe_output(item: object) -> Header:
@@ -218,10 +225,12 @@ def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
 
 
 def decode_response(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
-    """The outcome in the answer to a question of some ``number`` with so many ``inputs``.
+    """Decode the outcome in the response to request ``number`` with ``inputs`` inputs.
 
-    Members that a program may leave out have a default; ``seconds`` is then 0. Raises
-    :class:`Malformed` for anything but a well-formed answer to that very question.
+    Members that a program may leave out have a default; ``seconds`` is then 0.
+
+    Raises:
+        Malformed: it is no well-formed response to this very request.
     """
     if type(header.get("number")) is not int or header["number"] != number:
         raise Malformed("a response to another request")

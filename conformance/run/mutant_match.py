@@ -35,7 +35,7 @@ class Prediction:
         return any(self._agrees(outputs, *faults) for outputs in _ways(failure))
 
     def could_be(self, result: Result) -> list[str]:
-        """What single mutants do that give exactly the outputs of a failure, a sentence each."""
+        """Describe single mutants that give exactly the outputs of a failure, a sentence each."""
         failure = self._asked(result)
         if failure is None:
             return []

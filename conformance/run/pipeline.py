@@ -53,7 +53,7 @@ class Pipeline:
     """By id the requests of a valid counterpart; how it was refused once that is taken."""
 
     def run(self, vectors: Iterable[Vector]) -> Iterator[tuple[Vector, Result | Outcome]]:
-        """Yield each vector in order, with its outcome, or with a result if it is untested."""
+        """Yield each vector in order with its outcome, or with a result if untested."""
         ahead = self.executor.ahead // self._calls_each
         opened: deque[OpenVector] = deque()
         for vector in vectors:
@@ -65,7 +65,7 @@ class Pipeline:
             yield self._close(opened.popleft())
 
     def confirm(self, vector: Vector) -> Outcome:
-        """Call the backend once more; what is in the queue ends before, and is taken later."""
+        """Call the backend once more, after the queued calls, whose outcomes are taken later."""
         return self._finish(vector, self._submit(vector, Reason.CONFIRMATION))
 
     def probe_with(self, vectors: Callable[[], Iterable[Vector]]) -> None:
@@ -137,7 +137,7 @@ class Pipeline:
 
 
 def refusal_message(outcome: Outcome) -> str:
-    """How a valid case was refused; empty where it was accepted."""
+    """Describe how a valid case was refused; empty if it was accepted."""
     if outcome.ending is Ending.RETURNED:
         return ""
     return outcome.message.partition("\n")[0] or outcome.ending.value

@@ -34,10 +34,12 @@ class Check:
 
 
 def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
-    """Each check of a program, made in a new process of it.
+    """Yield each check of a program, made in a new process of it.
 
-    Questions are vectors of the suite that the program declares to support. Raises
-    :class:`BackendError` for a program that cannot be started.
+    Requests are vectors of the suite that the program declares to support.
+
+    Raises:
+        BackendError: the program cannot be started.
     """
     with Conversation(spec, seconds) as talk:
         try:

@@ -15,7 +15,7 @@ from conformance.model import Vector
 
 
 def restore_layout(outcome: Outcome, vector: Vector, arrangement: TensorLayout | None) -> Outcome:
-    """The outcome with its outputs as specified, and a note of what the judge cannot see then."""
+    """Convert outputs to the specified layout, and note what the judge cannot see then."""
     if arrangement is None or outcome.ending is not Ending.RETURNED:
         return outcome
     plural = type(outcome.returned) in (list, tuple)

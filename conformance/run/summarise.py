@@ -32,9 +32,7 @@ TO_BLAME = 0.25
 
 
 def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
-    """The results in the order of the suite, so that what is said of them never depends on when
-    they came.
-    """
+    """Sort results by the order of the suite, whatever the order in which they came."""
     entries = suite.manifest.of({result.op for result in results})
     listed = ((entry.op, entry.id) for entry in entries)
     if all((result.op, result.id) in listed for result in results):
@@ -54,9 +52,14 @@ def diagnosed_findings(
     spec: str = "",
     declared: Capabilities | None = None,
 ) -> Iterator[Finding]:
-    """The findings, worst first, each with what it comes from and what reports draw of it; see
-    :func:`conformance.grade.findings.group_failures`. ``results`` are in the order of the suite;
-    ``spec`` is the backend as it was named, ``declared`` what it declared.
+    """Group failures into findings, worst first, with diagnosis and pictures.
+
+    See :func:`conformance.grade.findings.group_failures`.
+
+    Args:
+        results: in the order of the suite.
+        spec: the name of the backend.
+        declared: what the backend declared.
     """
     narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
     advised = dict.fromkeys(narrow, spec)
@@ -149,12 +152,14 @@ def make_footer(
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """What the footer of a run says but for times and memory; ``backend`` is name and version.
+    """Make the footer of a run, without times and memory.
 
-    ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
-    ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
-    (None: the usual bar). ``expected`` and ``strict`` as in
-    :func:`conformance.run.claim_text.conclude`.
+    Args:
+        backend: name and version.
+        command: the command line of the check without its operators, which are ``ops``.
+        declared: what the backend declared.
+        min_strength: the percentage of mutants to be killed; None means the default.
+        expected: as in :func:`conformance.run.claim_text.conclude`, like ``strict``.
     """
     score = ResultCounts.of(
         {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results

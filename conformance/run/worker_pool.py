@@ -127,7 +127,7 @@ class ProcessExecutor(Executor):
         return self
 
     def fresh(self) -> ProcessExecutor:
-        """One process more, with the same limits and environment."""
+        """Start another process with the same limits and environment."""
         return ProcessExecutor(
             self.spec, self.limits, env=self.env, hashed=self._hashed, variables=self._asked_for
         )
@@ -372,7 +372,7 @@ class ProcessExecutor(Executor):
         self._workers.remove(worker)
 
     def farewell(self) -> tuple[str, ...]:
-        """Let idle programs end by themselves, as they are to do at the end of their input."""
+        """Let idle programs end by themselves, as they do at the end of their input."""
         idle = [worker for worker in self._workers if worker.is_idle and worker.done]
         for worker in idle if is_program(self.spec) else ():
             worker.process.hang_up()

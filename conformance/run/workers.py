@@ -76,7 +76,7 @@ class Worker:
         self.requests.clear()
 
     def max_response_bytes(self) -> int:
-        """Bytes of arrays that the next message may hold."""
+        """Return how many bytes of arrays the next message may hold."""
         if not self.requests:
             return 0
         return messages.MAX_OUTPUTS * messages.max_output_bytes(self.requests[0].vector)
@@ -106,9 +106,12 @@ ECHOED = "the process sends back what it is sent,"
 def load_error(
     spec: str, why: str, words: str = "", *, introduced: bool = False, late: bool = False
 ) -> BackendError:
-    """The error of a backend whose process was lost before it was there, or where it is
-    ``introduced`` before it was asked anything; ``words`` are stderr's. Where it is ``late``,
-    ``why`` says all.
+    """Return the error of a backend whose process was lost before it could be called.
+
+    Args:
+        words: the lines of stderr.
+        introduced: the process had identified the backend.
+        late: ``why`` is the complete message.
     """
     stderr = f"\n{words}" if words else ""
     if is_program(spec):

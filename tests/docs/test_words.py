@@ -41,8 +41,6 @@ EXCEPTIONS = {
     "remote": NOT_YET,
     "replacement": NOT_YET,
     "report": NOT_YET,
-    "repro": NOT_YET,
-    "run": NOT_YET,
     "safe_text": NOT_YET,
     "strategies": NOT_YET,
     "suite": NOT_YET,
