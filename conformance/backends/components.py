@@ -80,94 +80,103 @@ class ProcessSnapshot:
         return cls(frozenset(sys.modules), frozenset(mapped_files(os.getpid())))
 
 
-def composition_digest(pieces: Iterable[Component]) -> str:
-    """SHA-256, in hexadecimal, of the sorted lines ``<sha256> <kind> <name>``."""
-    lines = sorted(f"{one.sha256 or '-'} {one.kind} {one.name}\n" for one in pieces)
+def composition_digest(components: Iterable[Component]) -> str:
+    """Return the SHA-256, in hexadecimal, of the sorted lines ``<sha256> <kind> <name>``."""
+    lines = sorted(
+        f"{component.sha256 or '-'} {component.kind} {component.name}\n" for component in components
+    )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def is_fully_hashed(pieces: Iterable[Component]) -> bool:
-    """Whether every piece was hashed, so that the digest stands for what computes."""
-    return all(one.sha256 for one in pieces)
+def is_fully_hashed(components: Iterable[Component]) -> bool:
+    """Return whether every component was hashed, so that the digest stands for what computes."""
+    return all(component.sha256 for component in components)
 
 
 def mapped_files(process: int) -> set[str]:
-    """The files with code that a process has mapped, by path; none where the system does not tell.
+    """Return the paths of files with code that a process has mapped.
 
-    Raises OSError where it tells nothing of this process.
+    Returns:
+        Empty if the system does not tell of any process.
+
+    Raises:
+        OSError: it does not tell of this process.
     """
     if not Path("/proc/self/maps").exists():
         return set()
     text = Path(f"/proc/{process}/maps").read_text("utf-8", "surrogateescape")
-    found = set()
+    paths = set()
     for line in text.splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) == 6 and "x" in fields[1] and fields[5].startswith("/"):
-            found.add(fields[5])
-    return {path for path in found if not path.startswith("/memfd:")}  # made at run time
+            paths.add(fields[5])
+    return {path for path in paths if not path.startswith("/memfd:")}  # made at run time
 
 
 def python_components(spec: str, before: ProcessSnapshot) -> Composition:
-    """What the backend ``spec``, which this process has loaded, is made of."""
+    """Hash the files of a backend that this process has loaded."""
     tops = {name.partition(".")[0] for name in before.modules}
-    new = {name: one for name, one in sys.modules.items() if name not in before.modules}
-    found = set(_name_components(spec))
+    loaded = {name: module for name, module in sys.modules.items() if name not in before.modules}
+    components = set(_name_components(spec))
     hashed: set[str] = set()
-    for distribution in _distributions({name.partition(".")[0] for name in new} - tops):
-        piece, files = _distribution(distribution)
-        found.add(piece)
+    for distribution in _distributions({name.partition(".")[0] for name in loaded} - tops):
+        component, files = _distribution(distribution)
+        components.add(component)
         hashed |= files
-    for name, module in new.items():
-        known = name.partition(".")[0] in tops and not name.startswith(_ADAPTERS)
-        file = None if known else _file_of(module)
+    for name, module in loaded.items():
+        is_older = name.partition(".")[0] in tops and not name.startswith(_ADAPTERS)
+        file = None if is_older else _file_of(module)
         if file is not None and str(file) not in hashed:
-            found.add(_file_component("file", _module_path(name, file), file))
-    came = mapped_files(os.getpid()) - hashed
-    own = {path for path in came - before.mapped if not _is_of_machine(path)}
-    return _composition(found, own, came - own)
+            components.add(_file_component("file", _module_path(name, file), file))
+    libraries = mapped_files(os.getpid()) - hashed
+    loaded_by_backend = {path for path in libraries - before.mapped if not _is_of_machine(path)}
+    return _composition(components, loaded_by_backend, libraries - loaded_by_backend)
 
 
 def program_components(spec: str, process: int) -> Composition:
-    """What the program ``spec`` is made of, which runs as ``process``, with all that it started."""
+    """Hash the files of a program, running as ``process``, and of all its children."""
     import psutil
 
     words, file = command_line(spec), program_file(spec)
     assert file is not None
-    found = {_file_component("file", file.name, file)}
+    components = {_file_component("file", file.name, file)}
     if file.name in REMOTE:
-        found.add(remote_component(file.name))
+        components.add(remote_component(file.name))
     for word in words[1:]:
-        given = Path(word)
-        if given.is_file():
-            found.add(_file_component("argument", given.name, given))
+        path = Path(word)
+        if path.is_file():
+            components.add(_file_component("argument", path.name, path))
         else:
-            found.add(_text_component("argument", word))
-    came: set[str] = set()
+            components.add(_text_component("argument", word))
+    libraries: set[str] = set()
     try:
-        tree = [process, *(one.pid for one in psutil.Process(process).children(recursive=True))]
+        tree = [
+            process,
+            *(identifier.pid for identifier in psutil.Process(process).children(recursive=True)),
+        ]
     except psutil.Error:
         tree = [process]
-    for one in tree:
+    for identifier in tree:
         try:
-            came |= mapped_files(one)
+            libraries |= mapped_files(identifier)
         except OSError:  # it has come to an end
             continue
-    came -= {str(resolved(file))}
-    own = {path for path in came if not _is_of_machine(path)}
-    return _composition(found, own, came - own)
+    libraries -= {str(resolved(file))}
+    loaded_by_program = {path for path in libraries if not _is_of_machine(path)}
+    return _composition(components, loaded_by_program, libraries - loaded_by_program)
 
 
 def remote_component(name: str) -> Component:
-    """The piece that says that something else computes."""
+    """Return the component that says that something else computes."""
     return Component("remote", _printable(name), "")
 
 
 def _composition(
-    found: Iterable[Component], own: Iterable[str], beside: Iterable[str]
+    components: Iterable[Component], libraries_of_backend: Iterable[str], beside: Iterable[str]
 ) -> Composition:
-    libraries = (_library(path) for path in own)
+    libraries = (_library(path) for path in libraries_of_backend)
     return Composition(
-        tuple(sorted({*found, *libraries})), tuple(sorted({_library(path) for path in beside}))
+        tuple(sorted({*components, *libraries})), tuple(sorted({_library(path) for path in beside}))
     )
 
 
@@ -186,7 +195,11 @@ def _distributions(tops: Iterable[str]) -> list[metadata.Distribution]:
     tops = sorted(tops)
     by_package = metadata.packages_distributions() if tops else {}  # it reads what is installed
     names = {name for top in tops for name in by_package.get(top, ())} - {DISTRIBUTION}
-    return [one for name in sorted(names) if (one := metadata.distribution(name)).files]
+    return [
+        distribution
+        for name in sorted(names)
+        if (distribution := metadata.distribution(name)).files
+    ]
 
 
 def _distribution(distribution: metadata.Distribution) -> tuple[Component, set[str]]:
@@ -195,14 +208,14 @@ def _distribution(distribution: metadata.Distribution) -> tuple[Component, set[s
     What installers write or compile differs from one machine to the next.
     """
     lines, files = [], set()
-    for one in distribution.files or ():
-        if ".." in one.parts or "__pycache__" in one.parts or one.is_absolute():
+    for entry in distribution.files or ():
+        if ".." in entry.parts or "__pycache__" in entry.parts or entry.is_absolute():
             continue
-        if one.parts[0].endswith(".dist-info") and one.name in _WRITTEN_BY_INSTALLERS:
+        if entry.parts[0].endswith(".dist-info") and entry.name in _WRITTEN_BY_INSTALLERS:
             continue
-        file = Path(str(distribution.locate_file(one)))
+        file = Path(str(distribution.locate_file(entry)))
         files.add(str(resolved(file)))
-        lines.append(f"{_sha256(file) or '-'}  {one.as_posix()}\n")
+        lines.append(f"{_sha256(file) or '-'}  {entry.as_posix()}\n")
     name = f"{distribution.metadata['Name']} {distribution.version}"
     text = "".join(sorted(lines)).encode("utf-8", "surrogateescape")
     return Component("distribution", _printable(name), hashlib.sha256(text).hexdigest()), files
@@ -228,7 +241,7 @@ def _is_of_machine(path: str) -> bool:
 def _interpreter_paths() -> tuple[str, ...]:
     """What the paths of Python's own files begin with."""
     library = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    folders = [f"{resolved(one)}/" for one in library if one]
+    folders = [f"{resolved(folder)}/" for folder in library if folder]
     prefix = Path(sys.base_prefix).resolve()
     return (*folders, f"{prefix}/bin/python", f"{prefix}/lib/libpython")
 
@@ -240,11 +253,11 @@ def _module_path(name: str, file: Path) -> str:
 
 
 def _library(path: str) -> Component:
-    gone = path.endswith(_DELETED)
+    is_deleted = path.endswith(_DELETED)
     file = Path(path.removesuffix(_DELETED))
     return (
         Component("library", _printable(file.name), "")
-        if gone
+        if is_deleted
         else _file_component("library", file.name, file)
     )
 

@@ -38,9 +38,9 @@ class framework:  # noqa: N801 - reads as a statement: with framework(): ...
 
 
 def is_adapter_failure(backend: object, error: BaseException) -> bool:
-    """Whether what ``run`` raised is the adapter's own failure, and not its framework's answer.
+    """Return whether ``run`` raised a failure of the adapter, not of its framework.
 
-    One that was raised from an exception of the framework (``raise ... from``) is an answer, too.
+    An exception that was raised from the framework's (``raise ... from``) is the framework's, too.
     """
     if getattr(backend, "marked", False) is not True:
         return False

@@ -59,13 +59,13 @@ class Jax:
         self._jax = jax
 
     def environment(self) -> dict[str, str]:
-        """The device, and the compiler's package, which a result may depend on."""
+        """Return the device, and the compiler's package, which a result may depend on."""
         import jaxlib
 
         return {"device": "CPU", "jaxlib": str(jaxlib.__version__)}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by JAX itself (TypeError, ValueError)."""
+        """Compute ``op``; JAX itself refuses what is invalid (TypeError, ValueError)."""
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not written with reduce_window here")
         if attributes.get("rounding_type", "floor") != "floor":
@@ -82,7 +82,7 @@ class Jax:
             return [total / count]
 
     def reproduce(self, op: str, _inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         window = ", ".join(map(repr, _window(attributes)))
         lines = [
             "import jax",

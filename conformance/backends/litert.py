@@ -49,17 +49,17 @@ _LACKING = {
 
 
 def _excluding() -> list[Exclusion]:
-    found = []
+    exclusions = []
     for op, attributes in POOLS.items():
         # ONNX does not allow pads beside auto_pad, OpenVINO ignores them there.
-        beside = "" if op.startswith("onnx.") else "auto_pad == explicit and "
+        scope = "" if op.startswith("onnx.") else "auto_pad == explicit and "
         conditions = [
             ("auto_pad not in [explicit, valid, same_upper]", "padding is SAME or VALID"),
-            (f"{beside}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
+            (f"{scope}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
             *(_LACKING[attribute] for attribute in attributes),
         ]
-        found += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
-    return found
+        exclusions += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
+    return exclusions
 
 
 CAPABILITIES = Capabilities(
@@ -103,30 +103,30 @@ class LiteRT:
         self._resolver = RESOLVERS[delegate]
 
     def environment(self) -> dict[str, str]:
-        """The device, the threads, and whose kernels run, found out with a pool of 3 x 3."""
+        """Return device, threads, and whose kernels run a pool of 3 x 3."""
         call = pool("AVERAGE_POOL_2D", [3, 3], [1, 1], SAME)
         kernels = "XNNPACK" if self.delegates(call, (1, 4, 4, 1)) else "LiteRT's own"
         return {"device": "CPU", "threads": "1", "kernels": kernels}
 
     def delegates(self, call: LiteRTCall, shape: Sequence[int]) -> bool:
-        """Whether a delegate takes a call on data of that shape."""
+        """Return whether a delegate takes a call on data of that shape."""
         # There is no public way to ask.
         details = self._interpreter(model(call, shape))._get_ops_details()
-        return "DELEGATE" in {one["op_name"] for one in details}
+        return "DELEGATE" in {operator["op_name"] for operator in details}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
+        """Compute ``op``; LiteRT itself refuses what is invalid (RuntimeError)."""
         call = _call(op, inputs, attributes)
-        made = model(call, inputs[0].shape)
+        content = model(call, inputs[0].shape)
         with framework():
-            interpreter = self._interpreter(made)
+            interpreter = self._interpreter(content)
             interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
             interpreter.invoke()
             result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
         return [result]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         call = _call(op, inputs, attributes)
         return f"""\
 {reproduced(call, inputs[0].shape)}
@@ -142,13 +142,13 @@ interpreter.invoke()
 outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]"""
 
     def _interpreter(self, content: bytes) -> Any:
-        made = self._litert.Interpreter(
+        interpreter = self._litert.Interpreter(
             model_content=content,
             num_threads=1,
             experimental_op_resolver_type=self._litert.OpResolverType[self._resolver],
         )
-        made.allocate_tensors()
-        return made
+        interpreter.allocate_tensors()
+        return interpreter
 
 
 def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> LiteRTCall:

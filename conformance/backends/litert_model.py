@@ -25,7 +25,7 @@ class LiteRTCall:
 
 
 def model(call: LiteRTCall, shape: Sequence[int]) -> bytes:
-    """The serialised model of ``call`` on f32 data of that shape.
+    """Serialise the model of ``call`` on f32 data of that shape.
 
     Nothing is checked here, and no shape of the result is given: LiteRT works it out.
     """
@@ -48,7 +48,7 @@ def model(call: LiteRTCall, shape: Sequence[int]) -> bytes:
         builtinOptions=getattr(schema, f"{call.options}T")(**call.values),
     )
     code = getattr(schema.BuiltinOperator, call.operator)
-    made = schema.ModelT(
+    proto = schema.ModelT(
         version=VERSION,
         operatorCodes=[schema.OperatorCodeT(deprecatedBuiltinCode=code, builtinCode=code)],
         subgraphs=[
@@ -62,7 +62,7 @@ def model(call: LiteRTCall, shape: Sequence[int]) -> bytes:
         buffers=buffers,
     )
     builder = flatbuffers.Builder()
-    builder.Finish(made.Pack(builder), file_identifier=FILE_IDENTIFIER)
+    builder.Finish(proto.Pack(builder), file_identifier=FILE_IDENTIFIER)
     return bytes(builder.Output())
 
 
@@ -106,7 +106,11 @@ builder.Finish(model.Pack(builder), file_identifier={FILE_IDENTIFIER!r})"""
 
 
 def pool(operator: str, kernel: Sequence[int], strides: Sequence[int], padding: int) -> LiteRTCall:
-    """A pool of two axes. Raises ValueError for lists of other lengths, which cannot be written."""
+    """Describe a pool of two axes.
+
+    Raises:
+        ValueError: for lists of other lengths, which cannot be written.
+    """
     (height, width), (stride_h, stride_w) = kernel, strides
     values = {
         "padding": padding,
@@ -119,5 +123,5 @@ def pool(operator: str, kernel: Sequence[int], strides: Sequence[int], padding: 
 
 
 def reduction(operator: str, axes: Sequence[int]) -> LiteRTCall:
-    """A reduction over some axes, which the result keeps as axes of one element."""
+    """Describe a reduction over ``axes``, which the result keeps as axes of one element."""
     return LiteRTCall(operator, "ReducerOptions", {"keepDims": True}, axes)

@@ -59,22 +59,22 @@ class Ncnn:
         self._ncnn = ncnn
 
     def environment(self) -> dict[str, str]:
-        """The device, and the number of threads."""
+        """Return the device, and the number of threads."""
         return {"device": "CPU", "threads": str(self._ncnn.Net().opt.num_threads)}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; a status other than 0 raises ValueError."""
+        """Compute ``op``; a status other than 0 raises ValueError."""
         text, data = _net_text(op, inputs, attributes), inputs[0]
         with framework():
             net = self._ncnn.Net()
             _check_status(net.load_param_mem(text))
             _load_nothing(net)
             # Nets have no axis for the batch, and pools treat an image as they treat a channel.
-            found = self._found(net, data.reshape(-1, *data.shape[2:]))
-        return [found.reshape(*data.shape[:2], *found.shape[1:])]
+            planes = self._found(net, data.reshape(-1, *data.shape[2:]))
+        return [planes.reshape(*data.shape[:2], *planes.shape[1:])]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         return f'''\
 import ncnn
 net = ncnn.Net()
@@ -118,16 +118,16 @@ def _net_text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
     axes = inputs[0].ndim - 2
     if axes not in LAYERS:
         raise Unsupported(f"{op} on data of rank {inputs[0].ndim}")
-    given = {METHOD: METHODS[op]}
+    parameters = {METHOD: METHODS[op]}
     if op == "AdaptiveAvgPool-8":
-        given |= {ADAPTIVE: 1} | _by_axis(OUT, axes, inputs[1].tolist())
+        parameters |= {ADAPTIVE: 1} | _by_axis(OUT, axes, inputs[1].tolist())
     else:
-        given |= _by_axis(KERNEL, axes, attributes["kernel"])
-        given |= _by_axis(STRIDE, axes, attributes["strides"])
-        given |= _padding(axes, attributes)
+        parameters |= _by_axis(KERNEL, axes, attributes["kernel"])
+        parameters |= _by_axis(STRIDE, axes, attributes["strides"])
+        parameters |= _padding(axes, attributes)
     if op == "AvgPool-1":
-        given[COUNT_INCLUDE_PAD] = int(not attributes["exclude-pad"])
-    words = " ".join(f"{number}={value}" for number, value in given.items())
+        parameters[COUNT_INCLUDE_PAD] = int(not attributes["exclude-pad"])
+    words = " ".join(f"{number}={value}" for number, value in parameters.items())
     layers = ["Input data 0 1 data", f"{LAYERS[axes]} pool 1 1 data result {words}"]
     return "\n".join(["7767517", "2 2", *layers, ""])
 
@@ -147,7 +147,7 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _by_axis(numbers: Sequence[int], axes: int, values: Iterable[int]) -> dict[int, int]:
-    given = list(reversed(list(values)))
-    if len(given) != axes:
+    reversed_values = list(reversed(list(values)))
+    if len(reversed_values) != axes:
         raise Unsupported("a parameter is one number of one axis, so no other list can be written")
-    return dict(zip(numbers, given, strict=False))
+    return dict(zip(numbers, reversed_values, strict=False))

@@ -23,8 +23,14 @@ DATA = "X"
 
 
 def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
-    """What a backend declares that knows operators up to version ``opset``: all that ``patterns``
-    name, which end in a star, or those of their versions."""
+    """Return what a backend declares that has operators up to version ``opset``.
+
+    Args:
+        patterns: names that end in a star.
+
+    Returns:
+        The patterns themselves, or names of versions if newer ones are to be left out.
+    """
     if opset >= NEWEST:
         return tuple(patterns)
     names = [pattern.removesuffix("-*") for pattern in patterns]
@@ -32,7 +38,11 @@ def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
 
 
 def load_onnx() -> Any:
-    """The package onnx. Raises :class:`BackendError` for one that is too old."""
+    """Import the package onnx.
+
+    Raises:
+        BackendError: it is too old.
+    """
     import onnx
 
     require_version("onnx", onnx.__version__, oldest=OLDEST_ONNX)
@@ -40,11 +50,14 @@ def load_onnx() -> Any:
 
 
 def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
-    """The serialised model of ``op``, named as in ``onnx.MaxPool-12``: ``X`` in, all outputs out.
+    """Serialise the model of ``op``, named as in ``onnx.MaxPool-12``.
 
-    Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
-    Nothing is checked here: what is invalid is for the backend to refuse. Raises
-    :class:`Unsupported` for what is no operator of ONNX.
+    ``X`` is its input, and it has all outputs. Opset and IR version are the oldest that have the
+    operator, so that old runtimes read it, too. Nothing is checked here: what is invalid is for the
+    backend to refuse.
+
+    Raises:
+        Unsupported: ``op`` is no operator of ONNX.
     """
     from onnx import AttributeProto, TensorProto, defs, helper
 
@@ -59,10 +72,10 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
 
     (data,) = inputs
     element = getattr(TensorProto, DTYPES[name_of(data.dtype)].onnx)
-    unknown = [None] * data.ndim
+    unknown_shape = [None] * data.ndim
     outputs = [
         helper.make_tensor_value_info(
-            output.name, element if output.type_str == "T" else TensorProto.INT64, unknown
+            output.name, element if output.type_str == "T" else TensorProto.INT64, unknown_shape
         )
         for output in schema.outputs
     ]
@@ -70,27 +83,27 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
         if value == []:
-            given = AttributeProto(name=key, type=schema.attributes[key].type.value)
+            attribute = AttributeProto(name=key, type=schema.attributes[key].type.value)
         else:
-            given = helper.make_attribute(key, value)
-        node.attribute.append(given)
+            attribute = helper.make_attribute(key, value)
+        node.attribute.append(attribute)
     graph = helper.make_graph(
         [node], "one", [helper.make_tensor_value_info(DATA, element, data.shape)], outputs
     )
     # Operator sets 2 to 4 came with no release; what came before and after has one IR version.
     released = helper.make_opsetid("", max(int(version), RELEASED))
-    made = helper.make_model(
+    proto = helper.make_model(
         graph,
         opset_imports=[helper.make_opsetid("", int(version))],
         ir_version=helper.find_min_ir_version_for([released]),
     )
-    return bytes(made.SerializeToString())
+    return bytes(proto.SerializeToString())
 
 
 def identity_model(opset: int) -> bytes:
-    """The serialised model of an identity in an operator set, to see whether a runtime reads it.
+    """Serialise an identity in an operator set, to test whether a runtime reads it.
 
-    Raises an exception of the package onnx for a set that it does not know.
+    Raises an exception of the package onnx for a set that it does not have.
     """
     from onnx import TensorProto, helper
 
@@ -98,10 +111,10 @@ def identity_model(opset: int) -> bytes:
     node = helper.make_node("Identity", [DATA], ["Y"])
     graph = helper.make_graph([node], "nothing", ends[:1], ends[1:])
     opsets = [helper.make_opsetid("", opset)]
-    made = helper.make_model(
+    proto = helper.make_model(
         graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
     )
-    return bytes(made.SerializeToString())
+    return bytes(proto.SerializeToString())
 
 
 def reproduced(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:

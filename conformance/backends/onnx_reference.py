@@ -28,14 +28,14 @@ class OnnxReference:
         self._evaluator = ReferenceEvaluator
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by the evaluator itself."""
-        made = model(op, inputs, attributes)
+        """Compute ``op``; the evaluator itself refuses what is invalid."""
+        content = model(op, inputs, attributes)
         with framework():
-            outputs: list[Array] = self._evaluator(made).run(None, {DATA: inputs[0]})
+            outputs: list[Array] = self._evaluator(content).run(None, {DATA: inputs[0]})
         return outputs
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         return f"""\
 from onnx.reference import ReferenceEvaluator
 {reproduced(op, inputs, attributes)}

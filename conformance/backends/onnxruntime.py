@@ -56,35 +56,35 @@ class OnnxRuntime:
         self._onnx = str(onnx.__version__)
         self._onnxruntime = onnxruntime
         self._provider = provider
-        there = onnxruntime.get_available_providers()
-        if provider not in there:
+        providers = onnxruntime.get_available_providers()
+        if provider not in providers:
             raise BackendError(
                 f"provider={provider}: this ONNX Runtime {self.version} has no such provider",
-                hint=f"it has: {', '.join(there)}",
+                hint=f"it has: {', '.join(providers)}",
             )
         opset = min(onnx.defs.onnx_opset_version(), self._opset())
         operators = onnx_model.operators(("onnx.*",), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
 
     def environment(self) -> dict[str, str]:
-        """The provider, and what made the models."""
+        """Return the provider, and what made the models."""
         device = f"CPU ({CPU})" if self._provider == CPU else self._provider
         return {"device": device, "onnx": self._onnx}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by ONNX Runtime itself."""
-        made = model(op, inputs, attributes)
+        """Compute ``op``; ONNX Runtime itself refuses what is invalid."""
+        content = model(op, inputs, attributes)
         with framework():
-            session = self._session(made, self._provider)
+            session = self._session(content, self._provider)
             outputs: list[Array] = session.run(None, {DATA: inputs[0]})
         return outputs
 
-    def _session(self, made: bytes, provider: str) -> Any:
+    def _session(self, content: bytes, provider: str) -> Any:
         options = self._onnxruntime.SessionOptions()
         options.log_severity_level = SILENT
         if provider != CPU:
             options.add_session_config_entry(*NO_FALLBACK)
-        return self._onnxruntime.InferenceSession(made, options, providers=[provider])
+        return self._onnxruntime.InferenceSession(content, options, providers=[provider])
 
     def _opset(self) -> int:
         """The newest operator set that it reads, as far as there are specifications.
@@ -98,7 +98,7 @@ class OnnxRuntime:
         return 1
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         alone = f"\noptions.add_session_config_entry{NO_FALLBACK!r}"
         return f"""\
 import onnxruntime

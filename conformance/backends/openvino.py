@@ -42,15 +42,15 @@ NEWEST_OPSET = 16
 
 def _native_operators() -> tuple[str, ...]:
     """OpenVINO's operators, of the operation sets that the installed release has."""
-    places = ("openvino", "openvino.runtime")  # the second before 2025
-    known_sets = [
+    packages = ("openvino", "openvino.runtime")  # the second before 2025
+    opsets = [
         number
         for number in range(1, NEWEST_OPSET + 1)
-        if any(_has_module(f"{place}.opset{number}") for place in places)
+        if any(_has_module(f"{package}.opset{number}") for package in packages)
     ]
-    if NEWEST_OPSET in known_sets:
+    if NEWEST_OPSET in opsets:
         return (OWN,)
-    return tuple(f"{OWN}-{number}" for number in known_sets)
+    return tuple(f"{OWN}-{number}" for number in opsets)
 
 
 def _onnx_operators() -> tuple[str, ...]:
@@ -104,11 +104,13 @@ class OpenVINO:
             ) from error
 
     def environment(self) -> dict[str, str]:
-        """The device and the properties that a result may depend on."""
+        """Return the device and the properties that a result may depend on."""
         plugins = self._core.get_versions(self._device).values()
         facts = {
             "device": f"{self._device} ({self._named})",
-            "plugin": ", ".join(f"{one.description} {one.build_number}" for one in plugins),
+            "plugin": ", ".join(
+                f"{plugin.description} {plugin.build_number}" for plugin in plugins
+            ),
         }
         with suppress(RuntimeError):  # it is the CPU's alone
             threads = self._core.get_property(self._device, "INFERENCE_NUM_THREADS")
@@ -116,14 +118,14 @@ class OpenVINO:
         return facts | self._properties
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``, named as in ``AvgPool-1``: an operator and its operation set.
+        """Compute ``op``, named as in ``AvgPool-1``: an operator and its operation set.
 
-        An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
-        is invalid is refused by OpenVINO itself (RuntimeError).
+        An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads.
+        OpenVINO itself refuses what is invalid (RuntimeError).
         """
-        made = _onnx_content(op, inputs, attributes)
+        content = _onnx_content(op, inputs, attributes)
         with framework():
-            model = self._model(op, inputs, attributes, made)
+            model = self._model(op, inputs, attributes, content)
             compiled = self._core.compile_model(model, self._device, self._properties)
             request = compiled.create_infer_request()
             request.infer({0: self._tensor(inputs[0])})
@@ -131,10 +133,10 @@ class OpenVINO:
         return [from_tensor(tensor) for tensor in tensors]
 
     def _model(
-        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any], made: bytes
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any], content: bytes
     ) -> Any:
         """The model of one operator: read from the ONNX model ``made``, or OpenVINO's own."""
-        return self._core.read_model(made) if made else self._native(op, inputs, attributes)
+        return self._core.read_model(content) if content else self._native(op, inputs, attributes)
 
     def _native(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
         """The model of one operator of OpenVINO's own.
@@ -152,9 +154,10 @@ class OpenVINO:
     def ir(
         self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> dict[str, bytes]:
-        """The model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
+        """Return the model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
 
-        Raises RuntimeError for what OpenVINO refuses while the model is made.
+        Raises:
+            RuntimeError: OpenVINO refuses to make the model.
         """
         model = self._model(op, inputs, attributes, _onnx_content(op, inputs, attributes))
         with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +171,7 @@ class OpenVINO:
         inputs: Sequence[Array],
         attributes: Mapping[str, Any],
     ) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         data = inputs[0]
         bf16 = data.dtype == BF16
         kind = "openvino.Type.bf16" if bf16 else f"openvino.Type(np.{data.dtype.name})"
@@ -238,7 +241,7 @@ def _onnx_content(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any
 
 
 def from_tensor(tensor: Any) -> Array:
-    """A copy of a tensor's elements in its logical type.
+    """Copy a tensor's elements in their logical type.
 
     The Python API hands bf16 out as float16 arrays that hold bf16 codes; they are viewed as what
     they are.

@@ -77,20 +77,22 @@ class Torch:
         }
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by PyTorch itself (RuntimeError)."""
+        """Compute ``op``; PyTorch itself refuses what is invalid (RuntimeError)."""
         call = _call(op, inputs, attributes)
         data = self._to_torch(inputs[0])
         with framework():
             result = self._answer(call, data.to(self._device))
             # A device works on its own: what it refuses may be told only when it is waited for.
-            result = result.cpu() if call.index_type is None else [one.cpu() for one in result]
+            result = (
+                result.cpu() if call.index_type is None else [tensor.cpu() for tensor in result]
+            )
         if call.index_type is None:
             return [self._to_numpy(result)]
         values, indices = result
         return [self._to_numpy(values), indices.numpy().astype(call.index_type)]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         call = _call(op, inputs, attributes)
         bf16 = inputs[0].dtype == BF16
         codes = ".view(np.int16)" if bf16 else ""
@@ -141,25 +143,29 @@ class Torch:
 
 
 def find_device(torch: Any, name: str) -> Any:
-    """The device of that name. Raises :class:`BackendError` where this PyTorch has none such."""
+    """Return the device of that name.
+
+    Raises:
+        BackendError: this PyTorch has none such.
+    """
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()
     # A name that is none, a build without CUDA, and a device without this operator raise these.
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         why = str(error).partition("\n")[0][:200]
-        found = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+        devices = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
         if torch.backends.mps.is_available():
-            found.append("mps")
+            devices.append("mps")
         raise BackendError(
             f"device={name}: PyTorch {torch.__version__} does not compute there: {why}",
-            hint=f"this PyTorch finds: {', '.join(found)}",
+            hint=f"this PyTorch finds: {', '.join(devices)}",
         ) from error
     return device
 
 
 def describe_device(torch: Any, device: Any) -> str:
-    """A device in words, with what a result on it may depend on."""
+    """Describe a device, with what a result on it may depend on."""
     if device.type == "cpu":
         return f"CPU ({torch.backends.cpu.get_cpu_capability()})"
     if device.type == "cuda":

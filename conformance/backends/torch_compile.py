@@ -30,5 +30,5 @@ class TorchCompile(Torch):
     def _answer(self, call: Call, data: Any) -> Any:
         # PyTorch compiles a function only a few times over, so earlier graphs are forgotten.
         self._torch.compiler.reset()
-        whole = self._torch.compile(super()._answer, backend=self.compiler, fullgraph=True)
-        return whole(call, data)
+        compiled = self._torch.compile(super()._answer, backend=self.compiler, fullgraph=True)
+        return compiled(call, data)

@@ -62,7 +62,7 @@ class TorchMkldnn(Torch):
         self._answer(Call("relu"), self._torch.zeros(1))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by PyTorch itself (RuntimeError)."""
+        """Compute ``op``; PyTorch itself refuses what is invalid (RuntimeError)."""
         if op not in OPERATORS:
             raise Unsupported(f"{op} has no kernel for oneDNN's layout")
         return super().run(op, inputs, attributes)

@@ -71,7 +71,11 @@ EXCLUDING = (
 
 
 def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
-    """The call that asks what ``op`` asks on so many spatial axes; Unsupported where none does."""
+    """Return the call that computes ``op`` on ``axes`` spatial axes.
+
+    Raises:
+        Unsupported: no call does.
+    """
     if op in ("AvgPool-1", "MaxPool-1"):
         return _pool(op, axes, attributes)
     output_size = operands[0].tolist()
@@ -97,8 +101,8 @@ def _pool(op: str, axes: int, attributes: Mapping[str, Any]) -> Call:
     if op == "MaxPool-1":
         return Call(f"max_pool{axes}d", arguments, {"ceil_mode": ceil_mode})
     counted = not attributes["exclude-pad"]
-    words = {"ceil_mode": ceil_mode, "count_include_pad": counted}
-    return Call(f"avg_pool{axes}d", arguments, words, pads)
+    keywords = {"ceil_mode": ceil_mode, "count_include_pad": counted}
+    return Call(f"avg_pool{axes}d", arguments, keywords, pads)
 
 
 def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int]]:

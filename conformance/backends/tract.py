@@ -43,21 +43,21 @@ class Tract:
         self._tract = tract
 
     def environment(self) -> dict[str, str]:
-        """The device, and what made the models."""
+        """Return the device, and what made the models."""
         return {"device": "CPU", "onnx": self._onnx}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by tract itself (TractError)."""
+        """Compute ``op``; tract itself refuses what is invalid (TractError)."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / "model.onnx"  # it reads models from files only
             file.write_bytes(model(op, inputs, attributes))
             with framework():
-                loaded = self._tract.onnx().load(file)
-                outputs = loaded.into_model().into_runnable().run([inputs[0]])
+                loaded_model = self._tract.onnx().load(file)
+                outputs = loaded_model.into_model().into_runnable().run([inputs[0]])
         return [output.to_numpy() for output in outputs]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         return f"""\
 import os, tempfile, tract
 {reproduced(op, inputs, attributes)}

@@ -54,7 +54,7 @@ class Tvm:
         self._from_onnx = from_onnx
 
     def environment(self) -> dict[str, str]:
-        """The target, its compiler, and what made the models."""
+        """Return the target, its compiler, and what made the models."""
         return {
             "device": f"CPU ({TARGET})",
             "llvm": str(self._codegen.llvm_version_major()),
@@ -62,15 +62,15 @@ class Tvm:
         }
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by TVM itself."""
-        made = self._onnx.load_model_from_string(model(op, inputs, attributes))
+        """Compute ``op``; TVM itself refuses what is invalid."""
+        proto = self._onnx.load_model_from_string(model(op, inputs, attributes))
         with framework():
-            built = self._relax.build(self._from_onnx(made), target=TARGET)
-            machine = self._relax.VirtualMachine(built, self._tvm.cpu())
-            return [machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
+            executable = self._relax.build(self._from_onnx(proto), target=TARGET)
+            virtual_machine = self._relax.VirtualMachine(executable, self._tvm.cpu())
+            return [virtual_machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
         return f"""\
 import tvm
 from tvm import relax

@@ -28,47 +28,56 @@ def followed_interpretations(
     precision: Mapping[str, str],
     holds: Mapping[str, frozenset[str]] = NO_IMPLIED_CHANGES,
 ) -> dict[str, tuple[str, ...]]:
-    """For each interpretation that the outputs say something about, what they say.
+    """Return which interpretations the outputs follow, by name, and in which way.
 
-    ``accepting`` names the readings that accept the outputs, :data:`BASE` among them; ``precision``
-    is what each dtype was compared at; ``holds`` names for an interpretation those whose rules it
-    has, too (:func:`~conformance.spec.rule_change.implied_changes`). An interpretation is
-    ``ADOPTED`` where the outputs are right without it and would not be with it, or where it allows
-    them and more; ``FOLLOWED`` where they are right only with it; ``NEITHER`` where a reading
-    accepts them by its width alone. Without it means still with all that it holds: where the
-    largest of minus infinity alone is kept, say, its index is a question of its own. Where readings
-    that differ on it accept them alike, nothing is said; nor do outputs that no reading accepts say
-    anything: wrong answers show no way to read a document.
+    An interpretation is ``ADOPTED`` if the outputs are right without it and would not be with it,
+    or if it allows them and more; ``FOLLOWED`` if they are right only with it; ``NEITHER`` if an
+    interpretation accepts them by its width alone. "Without it" still means with all that it
+    implies: whether the largest of minus infinity alone is kept, say, its index is a question by
+    itself. If interpretations that differ on it accept the outputs alike, it is left out; so are
+    all if no interpretation accepts the outputs: wrong outputs show no way to read a document.
+
+    Args:
+        accepting: interpretations that accept the outputs, and :data:`EXPECTED_INTERPRETATION` if
+            the expected outputs do.
+        precision: what each dtype was compared at.
+        holds: for an interpretation those whose rules it has, too; see
+            :func:`~conformance.spec.rule_change.implied_changes`.
     """
 
-    def parts_of(name: str) -> frozenset[str]:
+    def implied_names(name: str) -> frozenset[str]:
         names = _names_of(name)
-        # One that it holds and that changes nothing here is no reading of the vector.
-        held = (one for name in names for one in holds.get(name, ()) if one in vector.readings)
-        return names.union(held)
+        # One that it holds and that changes nothing here is no interpretation of the vector.
+        implied = (
+            other_name
+            for name in names
+            for other_name in holds.get(name, ())
+            if other_name in vector.readings
+        )
+        return names.union(implied)
 
-    answers = {parts_of(name): under for name, under in vector.readings.items()}
-    answers[frozenset()] = vector.answers
-    right = {parts_of(name) for name in accepting}
-    found = {}
+    outputs_by_names = {implied_names(name): under for name, under in vector.readings.items()}
+    outputs_by_names[frozenset()] = vector.answers
+    right = {implied_names(name) for name in accepting}
+    followed = {}
     for name in (name for name in vector.readings if "+" not in name):
-        said: set[str] = set()
-        for with_it in (parts for parts in answers if name in parts):
+        ways: set[str] = set()
+        for with_it in (names for names in outputs_by_names if name in names):
             without = with_it - {name}
-            if without not in answers:
+            if without not in outputs_by_names:
                 continue  # the combination is left out where it changes nothing
-            base, other = answers[without], answers[with_it]
+            base, other = outputs_by_names[without], outputs_by_names[with_it]
             if with_it in right and without not in right:
                 taken = _takes_other_value(base, other, outputs, precision)
-                said.add(FOLLOWED if taken else NEITHER)
+                ways.add(FOLLOWED if taken else NEITHER)
             elif without in right and (
                 with_it not in right or _allows_more(base, other, precision)
             ):
-                said.add(ADOPTED)
-        # What a reading without it accepts as well need not come from it.
-        if said == {ADOPTED} or (len(said) == 1 and all(name in parts for parts in right)):
-            found[name] = tuple(said)
-    return found
+                ways.add(ADOPTED)
+        # What an interpretation without it accepts too need not come from it.
+        if ways == {ADOPTED} or (len(ways) == 1 and all(name in names for names in right)):
+            followed[name] = tuple(ways)
+    return followed
 
 
 def _names_of(name: str) -> frozenset[str]:
@@ -80,8 +89,9 @@ def _allows_more(
 ) -> bool:
     """Whether ``other`` allows all that ``base`` does, and more, for the same value or none.
 
-    What such a reading adds is a liberty, so outputs that take none of it answer as the base does.
-    An interval around another value, wide enough to hold the base's by chance, is no liberty.
+    What such an interpretation adds is a liberty, so outputs that take none of it answer as the
+    base does. An interval around another value, wide enough to hold the base's by chance, is no
+    liberty.
     """
     pairs = [
         _compare_integers(a, b)
@@ -103,15 +113,15 @@ def _takes_other_value(
     A wider interval around the same value comes from subnormals that may vanish; it holds sloppy
     results too, and only a zero says that they did.
     """
-    for mine, theirs, got in zip(base, other, outputs, strict=True):
-        if mine.expected.shape != got.shape:
+    for base_output, other_output, got in zip(base, other, outputs, strict=True):
+        if base_output.expected.shape != got.shape:
             return True
-        asked = precision.get(mine.dtype, DEFAULT_PRECISION)
-        refused = compare(mine, got, asked).wrong
-        if mine.rounded is not None and theirs.rounded is not None:
-            ordinals = DTYPES[mine.dtype].ordinals
-            another = ordinals(mine.rounded) != ordinals(theirs.rounded)
-            refused &= another | (ordinals(got) == 0) | _unspecified(theirs, asked)
+        required = precision.get(base_output.dtype, DEFAULT_PRECISION)
+        refused = compare(base_output, got, required).wrong
+        if base_output.rounded is not None and other_output.rounded is not None:
+            ordinals = DTYPES[base_output.dtype].ordinals
+            another = ordinals(base_output.rounded) != ordinals(other_output.rounded)
+            refused &= another | (ordinals(got) == 0) | _unspecified(other_output, required)
         if refused.any():
             return True
     return False
@@ -121,7 +131,7 @@ def _compare_floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, 
     """Per element: whether ``other`` allows all that ``base`` does; whether it gives liberty.
 
     Around the same value, only the liberty to write zero for a subnormal one counts: an interval
-    that is merely wider is taken up by rounding, not by a reading.
+    that is merely wider is taken up by rounding, not by an interpretation.
     """
     row = DTYPES[base.dtype]
     ordinals = row.ordinals
@@ -130,22 +140,24 @@ def _compare_floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, 
     assert base.rounded is not None
     assert other.rounded is not None
     value, another = ordinals(base.rounded), ordinals(other.rounded)
-    open_base, open_other = (_unspecified(answer, precision) for answer in (base, other))
-    holds = open_other | (~open_base & (least <= low) & (high <= most))
+    base_unspecified, other_unspecified = (
+        _unspecified(answer, precision) for answer in (base, other)
+    )
+    holds = other_unspecified | (~base_unspecified & (least <= low) & (high <= most))
     wider = (least < low) | (high < most)
     by_chance = (low <= another) & (another <= high)
     subnormal = (value != 0) & (abs(value) < 1 << (row.digits - 1))
     may_vanish = subnormal & (least <= 0) & (most >= 0) & ((low > 0) | (high < 0))
     liberty = wider & np.where(another == value, may_vanish, ~by_chance)
-    return holds, ~open_base & (open_other | liberty)
+    return holds, ~base_unspecified & (other_unspecified | liberty)
 
 
 def _compare_integers(base: Answer, other: Answer) -> tuple[Mask, Mask]:
     """The same for allowed sets of integers."""
-    mine, theirs = _allowed(base), _allowed(other)
-    shared = (mine[..., :, np.newaxis] == theirs[..., np.newaxis, :]).any(axis=-1)
-    holds = (shared | (mine == -1)).all(axis=-1)
-    return holds, (theirs != -1).sum(axis=-1) > (mine != -1).sum(axis=-1)
+    base_allowed, other_allowed = _allowed(base), _allowed(other)
+    shared = (base_allowed[..., :, np.newaxis] == other_allowed[..., np.newaxis, :]).any(axis=-1)
+    holds = (shared | (base_allowed == -1)).all(axis=-1)
+    return holds, (other_allowed != -1).sum(axis=-1) > (base_allowed != -1).sum(axis=-1)
 
 
 def _allowed(answer: Answer) -> NDArray[np.int64]:

@@ -58,20 +58,24 @@ def judge(
     precision: Mapping[str, str],
     spec: OpSpec | None = None,
 ) -> Result:
-    """Judge one vector; a failure keeps what was asked and expected, where that is small.
+    """Judge one vector; a failure keeps inputs and expected outputs if they are small.
 
-    ``level`` is the level of the run: at ``must`` the outputs may follow the base or any one
-    reading, all outputs the same; at ``should`` only the base. ``precision`` maps a dtype to the
-    precision asked of it; dtypes not in it are judged at ``standard``. ``spec`` is the
-    specification that the vector was made from, if it is known: it tells which interpretations
-    hold others, and so what outputs show of them. Whatever the backend returned, this raises
-    nothing.
+    Whatever the backend returned, this raises nothing.
+
+    Args:
+        level: the level of the run: at ``must`` all outputs may follow the same interpretation; at
+            ``should`` only the expected one.
+        precision: the required precision by dtype; dtypes not in it are judged at ``standard``.
+        spec: the specification of the vector, which tells what interpretations imply, and so which
+            of them outputs follow; None if there is none.
     """
     verdict = _judge_outcome(vector, outcome, _Terms(level, precision, spec))
     if verdict.status not in FAILED or verdict.size > MAX_KEPT_ELEMENTS:
         return verdict
-    right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
-    return replace(verdict, inputs=pack_outputs(vector.inputs), expected=pack_outputs(right))
+    expected = [
+        answer.expected if answer.rounded is None else answer.rounded for answer in vector.answers
+    ]
+    return replace(verdict, inputs=pack_outputs(vector.inputs), expected=pack_outputs(expected))
 
 
 def _judge_outcome(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
@@ -109,18 +113,18 @@ def _judge_outcome(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
 
 
 def is_tested(vector: Vector, level: str) -> bool:
-    """Whether a run at ``level`` tests this vector at all."""
+    """Return whether a run at ``level`` tests this vector at all."""
     return level == "should" or vector.level == "must"
 
 
 def skipped_result(vector: Vector) -> Result:
-    """The result of a vector that the run does not test."""
+    """Return the result of a vector that the run does not test."""
     message = f"a vector of level {vector.level} is not tested at level must"
     return make_result(vector, Status.SKIPPED, message=message)
 
 
 def unsupported_result(vector: Vector, reason: str, *, seconds: float = 0.0) -> Result:
-    """The result of a vector that the backend does not claim to support."""
+    """Return the result of a vector that the backend does not claim to support."""
     return make_result(vector, Status.UNSUPPORTED, message=reason, seconds=seconds)
 
 
@@ -137,7 +141,7 @@ def make_result(
     shows: Mapping[str, tuple[str, ...]] | None = None,
     within: tuple[int, ...] | None = None,
 ) -> Result:
-    """A result that carries the facts of its vector."""
+    """Make a result that carries the facts of its vector."""
     inputs = sum(array.size for array in vector.inputs)
     outputs = sum(answer.expected.size for answer in vector.answers)
     return Result(
@@ -178,76 +182,80 @@ def _judge_arrays(
     vector: Vector, outputs: tuple[Any, ...], terms: _Terms, seconds: float
 ) -> Result:
     precision, spec = terms.precision, terms.spec
-    found = match_all(vector, outputs, precision)
-    base, told = found[0], deciding_match(found, terms.level)
+    candidates = match_all(vector, outputs, precision)
+    expected, decided = candidates[0], deciding_match(candidates, terms.level)
     shows = {}
-    if vector.readings and (base.mismatch is None or base.mismatch.kind == FailureKind.SHAPE):
-        right = [match.reading or EXPECTED_INTERPRETATION for match in found if not match.wrong]
+    if vector.readings and (
+        expected.mismatch is None or expected.mismatch.kind == FailureKind.SHAPE
+    ):
+        right = [
+            match.reading or EXPECTED_INTERPRETATION for match in candidates if not match.wrong
+        ]
         holds = NO_IMPLIED_CHANGES if spec is None else implied_changes(spec.interpretations)
         shows = followed_interpretations(vector, outputs, right, precision, holds)
-    if not told.wrong:
+    if not decided.wrong:
         return make_result(
             vector,
             Status.PASS,
-            reading=told.reading,
-            precision=told.reached,
+            reading=decided.reading,
+            precision=decided.reached,
             seconds=seconds,
             shows=shows,
-            within=told.within(precision),
+            within=decided.within(precision),
         )
-    other = nearest_match(found)
+    other = nearest_match(candidates)
     followed = None if other.wrong else other.reading
-    failure = _failure(vector, told, outputs, followed, precision, seconds)
-    return replace(failure, shows=shows, within=told.within(precision))
+    failure = _failure(vector, decided, outputs, followed, precision, seconds)
+    return replace(failure, shows=shows, within=decided.within(precision))
 
 
 def _failure(
     vector: Vector,
-    told: Match,
+    decided: Match,
     outputs: Sequence[Any],
     followed: str | None,
     precision: Mapping[str, str],
     seconds: float,
 ) -> Result:
-    """Outputs that are not accepted, told by their match with the answers that decide.
+    """Make the result of outputs that are not accepted, by their deciding match.
 
-    ``followed`` is a reading that accepts them, which the level does not allow.
+    ``followed`` is an interpretation that accepts them, which the level does not allow.
     """
-    if told.mismatch is None:
-        kind, message, worst = _wrong_elements(told, precision)
-        if told.reading:
-            message += f" (against interpretation {told.reading}, the closest)"
+    if decided.mismatch is None:
+        kind, message, worst = _wrong_elements(decided, precision)
+        if decided.reading:
+            message += f" (against interpretation {decided.reading}, the closest)"
     else:
-        kind, message, worst = told.mismatch.kind, told.mismatch.message, None
+        kind, message, worst = decided.mismatch.kind, decided.mismatch.message, None
     if followed is not None:
         kind = FailureKind.INTERPRETATION
         message = f"follows interpretation {followed}, which level should excludes; {message}"
-    values = told.mismatch is None or followed is not None
+    values = decided.mismatch is None or followed is not None
     failed = make_result(
         vector,
         Status.FAIL if values else Status.ERROR,
         kind,
         message,
         reading=followed,
-        precision=told.reached,
+        precision=decided.reached,
         seconds=seconds,
         witness=worst,
     )
-    return replace(failed, wrong=_digest(told, outputs))
+    return replace(failed, wrong=_digest(decided, outputs))
 
 
-def _digest(told: Match, outputs: Sequence[Any]) -> str:
+def _digest(decided: Match, outputs: Sequence[Any]) -> str:
     """Which elements are wrong, or what the structure is where that is wrong, in a few letters."""
-    seen = hashlib.sha256()
-    if told.mismatch is None:
-        for comparison in told.comparisons:
-            seen.update(repr(comparison.wrong.shape).encode())
-            seen.update(np.packbits(comparison.wrong).tobytes())
+    digest = hashlib.sha256()
+    if decided.mismatch is None:
+        for comparison in decided.comparisons:
+            digest.update(repr(comparison.wrong.shape).encode())
+            digest.update(np.packbits(comparison.wrong).tobytes())
     else:
         for output in outputs:
-            one = describe_value(output)
-            seen.update(f"{one.type} {one.dtype} {one.shape}\n".encode("utf-8", "replace"))
-    return seen.hexdigest()[:DIGITS]
+            value = describe_value(output)
+            digest.update(f"{value.type} {value.dtype} {value.shape}\n".encode("utf-8", "replace"))
+    return digest.hexdigest()[:DIGITS]
 
 
 def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, str, Witness]:

@@ -85,7 +85,7 @@ class Outcome:
 
 
 def describe_value(value: object) -> DescribedValue:
-    """A description of a returned object; only its type is used, unless it is a plain array."""
+    """Describe a returned object; only its type is used, unless it is a plain array."""
     if type(value) is not np.ndarray:
         return value if isinstance(value, DescribedValue) else DescribedValue(_type_name(value))
     swapped = name_of(value.dtype.newbyteorder())
@@ -98,7 +98,7 @@ def describe_value(value: object) -> DescribedValue:
 
 
 def describe_exception(error: BaseException) -> str:
-    """The type and the text of an exception on one printable line of bounded length.
+    """Describe an exception by type and text on one printable line of bounded length.
 
     All lines are joined, since many frameworks begin with where an error was raised and say only
     later what it is; of a long text the beginning and the end are kept. The exception comes from a
@@ -116,7 +116,7 @@ def describe_exception(error: BaseException) -> str:
 
 
 def shorten(text: str) -> str:
-    """At most ``MESSAGE_LIMIT`` characters of a text: its beginning and its end."""
+    """Keep the beginning and the end of a text, at most ``MAX_MESSAGE`` characters."""
     if len(text) <= MAX_MESSAGE:
         return text
     return f"{text[:MESSAGE_HEAD]} … {text[MESSAGE_HEAD + 3 - MAX_MESSAGE :]}"

@@ -27,37 +27,39 @@ ANOTHER_VALUE = "another value"
 def classify_unspecified(
     spec: OpSpec, vector: Vector, outcome: Outcome
 ) -> dict[str, tuple[str, ...]]:
-    """The classes of values at each question of ``spec.observe`` that the vector shows.
+    """Classify what outputs hold where the vector leaves them free, by question.
 
-    Only outputs of the right type and shape are looked at, whatever else is wrong with them.
-    A vector that leaves nothing free costs two comparisons.
+    The questions are those of ``spec.observe``. Only outputs of the right type and shape are looked
+    at, whatever else is wrong with them. A vector that leaves nothing free costs two comparisons.
     """
     if not spec.observe or outcome.ending is not Ending.RETURNED:
         return {}
-    free = [
+    unchecked = [
         (answer, got, mask)
         for answer, got in zip(vector.answers, _arrays(outcome.returned), strict=False)
         if answer.rounded is not None and structure_mismatch(answer, got) is None
         for mask in [_unchecked(answer, got)]
         if mask.any()
     ]
-    if not free:
+    if not unchecked:
         return {}
-    found: dict[str, tuple[str, ...]] = {}
+    classes_by_question: dict[str, tuple[str, ...]] = {}
     try:
         env = facts(spec, vector.case, vector.inputs)
         for point in spec.observe:
-            where: Any = point.where.evaluate(env)
+            selected: Any = point.where.evaluate(env)
             classes = {
                 name: None
-                for answer, got, mask in free
-                for name in _classes(point, answer, got, mask & np.broadcast_to(where, got.shape))
+                for answer, got, mask in unchecked
+                for name in _classes(
+                    point, answer, got, mask & np.broadcast_to(selected, got.shape)
+                )
             }
             if classes:
-                found[point.name] = tuple(classes)
+                classes_by_question[point.name] = tuple(classes)
     except (ConformanceError, LookupError, TypeError, ValueError):
         return {}  # a suite of another version of the specification
-    return found
+    return classes_by_question
 
 
 def _arrays(returned: object) -> Sequence[Any]:

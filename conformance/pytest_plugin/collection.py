@@ -157,7 +157,7 @@ def _gate_run(
     """
     gate = load_gate(None if known_failures is None else Path(known_failures), specs=suite.specs)
     case_of = lambda vector: suite.get(vector).case  # noqa: E731
-    return gate.watch(suite.manifest.vectors, entries, case_of, matcher)
+    return gate.start_run(suite.manifest.vectors, entries, case_of, matcher)
 
 
 def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:

@@ -177,7 +177,7 @@ def _prepare(
     selection = selected(suite, options, executor.identity.capabilities)
     for op in selection.by_op:
         suite.specs.get(op)  # one that cannot be used is found before the first result
-    watch = options.gate.watch(
+    watch = options.gate.start_run(
         suite.manifest.vectors,
         selection.entries,
         lambda vector: suite.get(vector).case,
@@ -259,7 +259,7 @@ def _findings(check: _Check, ordered: Sequence[Result], endings: Endings) -> Ite
 
 def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[str, Any]:
     options, identity, is_interrupted = check.options, check.executor.identity, endings is None
-    expected = check.watch.summary(whole=not is_interrupted and options.shard is None)
+    expected = check.watch.summary(is_complete=not is_interrupted and options.shard is None)
     if endings:
         expected["endings"] = [{"message": message} for message in endings]
     footer = make_footer(

@@ -114,7 +114,7 @@ def merged(
             ops=header["options"]["ops"],
             declared=_declared(parts[0]),
             min_strength=header["options"].get("min_strength"),
-            expected=merged_gate(footers, whole=True) | _endings(footers),
+            expected=merged_gate(footers, is_complete=True) | _endings(footers),
             strict=header["options"].get("strict", False),
         ),
         "finished": max(footer["finished"] for footer in footers),

@@ -155,11 +155,11 @@ class TestOutOfDate:
 
     def test_an_interrupted_run_cannot_tell(self, tmp_path):
         known = written(tmp_path, "known:\n  - {vectors: [c], kind: value, reason: x}\n")
-        watch = load_gate(known, specs=shipped_specs(), today=TODAY).watch(
+        watch = load_gate(known, specs=shipped_specs(), today=TODAY).start_run(
             RESULTS, RESULTS, unasked, never
         )
-        assert watch.summary(whole=False)["known_failures"][0]["problems"] == []
-        assert watch.summary(whole=True)["known_failures"][0]["problems"] != []
+        assert watch.summary(is_complete=False)["known_failures"][0]["problems"] == []
+        assert watch.summary(is_complete=True)["known_failures"][0]["problems"] != []
 
 
 class TestNeverAWholeOperator:
