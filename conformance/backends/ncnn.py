@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.framework_call import framework
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
@@ -45,70 +42,34 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Ncnn:
+class Ncnn(StandaloneAdapter):
     """ncnn's pooling layers on the CPU."""
 
     name = "ncnn"
     capabilities = CAPABILITIES
-    marked = True
 
     def __init__(self) -> None:
         import ncnn
 
         self.version = require_version("ncnn", ncnn.__version__, oldest="1.0.20240102")
+        from conformance.backends import standalone_ncnn
+
         self._ncnn = ncnn
+        self._calls = standalone_ncnn
 
     def environment(self) -> dict[str, str]:
         """Return the device, and the number of threads."""
         return {"device": "CPU", "threads": str(self._ncnn.Net().opt.num_threads)}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Compute ``op``; a status other than 0 raises ValueError."""
-        text, data = _net_text(op, inputs, attributes), inputs[0]
-        with framework():
-            net = self._ncnn.Net()
-            _check_status(net.load_param_mem(text))
-            _load_nothing(net)
-            # Nets have no axis for the batch, and pools treat an image as they treat a channel.
-            planes = self._found(net, data.reshape(-1, *data.shape[2:]))
-        return [planes.reshape(*data.shape[:2], *planes.shape[1:])]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f'''\
-import ncnn
-net = ncnn.Net()
-assert net.load_param_mem("""{_net_text(op, inputs, attributes)}""") == 0
-net.load_model_mem("")
-extractor = net.create_extractor()
-data = inputs[0]
-planes = data.reshape(-1, *data.shape[2:])
-assert extractor.input("data", ncnn.Mat(planes)) == 0
-status, result = extractor.extract("result")
-assert status == 0
-found = np.array(result)
-outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
-
-    def _found(self, net: Any, planes: Array) -> Array:
-        # What an extractor holds is the net's memory, so all of it goes before the net does.
-        extractor = net.create_extractor()
-        _check_status(extractor.input("data", self._ncnn.Mat(planes)))
-        status, result = extractor.extract("result")
-        _check_status(status)
-        return np.array(result)
-
-
-def _load_nothing(net: Any) -> None:
-    """Pools have no weights, but loading them is what makes layers ready to run."""
-    if hasattr(net, "load_model_mem"):
-        net.load_model_mem("")
-    else:  # before 2025 weights came from files only
-        _check_status(net.load_model(os.devnull))
-
-
-def _check_status(status: int) -> None:
-    if status:
-        raise ValueError(f"ncnn: status {status}")
+        Raises:
+            Unsupported: there is none.
+        """
+        return StandaloneCall(self._calls.run_net, (_net_text(op, inputs, attributes),))
 
 
 def _net_text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:

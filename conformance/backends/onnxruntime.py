@@ -9,9 +9,9 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.framework_call import framework
-from conformance.backends.onnx_model import DATA, model, reproduced
+from conformance.backends.onnx_model import model_call
 from conformance.backends.options import Option
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError
@@ -22,8 +22,6 @@ PROVIDER = Option(
     "The execution provider that computes; nothing is left to the CPU's instead.",
     default=CPU,
 )
-NO_FALLBACK = ("session.disable_cpu_ep_fallback", "1")
-SILENT = 4  # errors are raised; they need not be logged too
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
 # Models in f16 run too: what has no kernel is cast to f32 and back.
@@ -41,12 +39,11 @@ CAPABILITIES = Capabilities(
 )
 
 
-class OnnxRuntime:
+class OnnxRuntime(StandaloneAdapter):
     """ONNX Runtime's CPU provider, or another, with its default optimisations."""
 
     name = "onnxruntime"
     options = (PROVIDER,)
-    marked = True
 
     def __init__(self, *, provider: str = CPU) -> None:
         import onnxruntime
@@ -54,7 +51,9 @@ class OnnxRuntime:
         self.version = require_version("onnxruntime", onnxruntime.__version__, oldest="1.15")
         onnx = onnx_model.load_onnx()
         self._onnx = str(onnx.__version__)
-        self._onnxruntime = onnxruntime
+        from conformance.backends import standalone_onnxruntime
+
+        self._calls = standalone_onnxruntime
         self._provider = provider
         providers = onnxruntime.get_available_providers()
         if provider not in providers:
@@ -71,20 +70,16 @@ class OnnxRuntime:
         device = f"CPU ({CPU})" if self._provider == CPU else self._provider
         return {"device": device, "onnx": self._onnx}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Compute ``op``; ONNX Runtime itself refuses what is invalid."""
-        content = model(op, inputs, attributes)
-        with framework():
-            session = self._session(content, self._provider)
-            outputs: list[Array] = session.run(None, {DATA: inputs[0]})
-        return outputs
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def _session(self, content: bytes, provider: str) -> Any:
-        options = self._onnxruntime.SessionOptions()
-        options.log_severity_level = SILENT
-        if provider != CPU:
-            options.add_session_config_entry(*NO_FALLBACK)
-        return self._onnxruntime.InferenceSession(content, options, providers=[provider])
+        Raises:
+            Unsupported: there is none.
+        """
+        model = model_call(op, inputs, attributes)
+        return StandaloneCall(self._calls.run_model, (model, self._provider))
 
     def _opset(self) -> int:
         """The newest operator set that it reads, as far as there are specifications.
@@ -93,18 +88,6 @@ class OnnxRuntime:
         """
         for opset in range(onnx_model.NEWEST, 1, -1):
             with suppress(Exception):
-                self._session(onnx_model.identity_model(opset), CPU)
+                self._calls.make_session(onnx_model.identity_model(opset), CPU)
                 return opset
         return 1
-
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
-        alone = f"\noptions.add_session_config_entry{NO_FALLBACK!r}"
-        return f"""\
-import onnxruntime
-{reproduced(op, inputs, attributes)}
-options = onnxruntime.SessionOptions(){"" if self._provider == CPU else alone}
-session = onnxruntime.InferenceSession(
-    model.SerializeToString(), options, providers=[{self._provider!r}]
-)
-outputs = session.run(None, {{{DATA!r}: inputs[0]}})"""

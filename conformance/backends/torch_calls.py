@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import numpy as np
-
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -26,7 +24,7 @@ class Call:
     arguments: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     pads: Sequence[int] = ()
-    index_type: Any = None
+    index_type: str | None = None
 
 
 def translate_word(words: Mapping[str, T], word: str) -> T:
@@ -64,4 +62,4 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
     if function == "lp_pool1d":
         # It multiplies by kernel_size, so that one is a number there and no list of one.
         keywords = {key: value[0] if _is_one(value) else value for key, value in keywords.items()}
-    return Call(function, arguments, keywords, index_type=np.int64 if "max" in function else None)
+    return Call(function, arguments, keywords, index_type="int64" if "max" in function else None)

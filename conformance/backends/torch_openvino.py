@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from conformance.backends.capabilities import Exclusion
 from conformance.backends.torch_calls import Call, translate_word
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
-INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
+INDEX_TYPES = {"i32": "int32", "i64": "int64"}
 CEIL = {"floor": False, "ceil": True}
 
 # Pads that PyTorch's argument cannot express: one number an axis, at most half the kernel.

@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.framework_call import framework
-from conformance.backends.onnx_model import model, reproduced
+from conformance.backends.onnx_model import model_call
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 
@@ -30,28 +30,25 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Tvm:
+class Tvm(StandaloneAdapter):
     """TVM's Relax on the CPU, compiled by LLVM for each model."""
 
     name = "tvm"
-    marked = True
 
     def __init__(self) -> None:
         import tvm
 
         self.version = require_version("tvm", tvm.__version__, oldest="0.25")
-        from tvm import relax
-        from tvm.relax.frontend.onnx import from_onnx
         from tvm.target import codegen
+
+        from conformance.backends import standalone_tvm
 
         self._onnx = onnx_model.load_onnx()
         opset = self._onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
-        self._tvm = tvm
-        self._relax = relax
         self._codegen = codegen
-        self._from_onnx = from_onnx
+        self._calls = standalone_tvm
 
     def environment(self) -> dict[str, str]:
         """Return the target, its compiler, and what made the models."""
@@ -61,20 +58,13 @@ class Tvm:
             "onnx": str(self._onnx.__version__),
         }
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Compute ``op``; TVM itself refuses what is invalid."""
-        proto = self._onnx.load_model_from_string(model(op, inputs, attributes))
-        with framework():
-            executable = self._relax.build(self._from_onnx(proto), target=TARGET)
-            virtual_machine = self._relax.VirtualMachine(executable, self._tvm.cpu())
-            return [virtual_machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f"""\
-import tvm
-from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
-{reproduced(op, inputs, attributes)}
-machine = relax.VirtualMachine(relax.build(from_onnx(model), target={TARGET!r}), tvm.cpu())
-outputs = [machine["main"](tvm.runtime.tensor(inputs[0])).numpy()]"""
+        Raises:
+            Unsupported: there is none.
+        """
+        model = model_call(op, inputs, attributes)
+        return StandaloneCall(self._calls.run_model, (model, TARGET))

@@ -60,8 +60,7 @@ def unclaimed(backend: Backend, op: str, attributes: Attributes, **facts: Any) -
 
 
 def test_the_default_kernels_are_those_of_xnnpack_and_the_others_are_not() -> None:
-    from conformance.backends.litert import SAME, LiteRT
-    from conformance.backends.litert_model import pool, reduction
+    from conformance.backends.litert import SAME, LiteRT, pool, reduction
 
     delegated, own = load_backend("litert"), load_backend("litert?delegate=none")
     assert isinstance(delegated, LiteRT)

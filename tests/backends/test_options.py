@@ -281,7 +281,7 @@ class TestTorch:
     def test_threads(self):
         made = load_backend("torch?threads=1&device=cpu")
         assert environment_of(made)["threads"] == "1"
-        assert "torch.set_num_threads(1)" in made.reproduce(*question())
+        assert "    'cpu',\n    1,\n)" in made.reproduce(*question())
         assert same("torch?threads=1", "torch", "torch.max_pool-2")
 
     @pytest.mark.parametrize(

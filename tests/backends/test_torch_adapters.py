@@ -28,7 +28,7 @@ def compiled() -> Backend:
     class Traced(TorchCompile):
         """Graphs are made and guarded as ever, and run without a C++ compiler."""
 
-        compiler = "aot_eager"
+        kernels = "aot_eager"
 
     return Traced()
 
