@@ -22,7 +22,7 @@ from conformance.backends.protocol import Backend
 from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
-from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.grade.precision import DEFAULT_PRECISION, format_precision, parse_precision
 from conformance.log.contradictions import contradictions
 from conformance.log.headers import check_continues
 from conformance.log.reader import read
@@ -107,7 +107,7 @@ def check(
     dtypes: Sequence[str] = (),
     ranks: Sequence[int] = (),
     level: str = "must",
-    precision: str | Mapping[str, str] = DEFAULT,
+    precision: str | Mapping[str, str] = DEFAULT_PRECISION,
     executor: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -337,8 +337,8 @@ def _level_and_precision(asked: Mapping[str, Any]) -> tuple[str, ...]:
     words_: tuple[str, ...] = ()
     if asked["level"] != "must":
         words_ += ("--level", asked["level"])
-    precision = spell(parse_precision(asked["precision"]))
-    return words_ if precision == DEFAULT else (*words_, "--precision", precision)
+    precision = format_precision(parse_precision(asked["precision"]))
+    return words_ if precision == DEFAULT_PRECISION else (*words_, "--precision", precision)
 
 
 def check_command(

@@ -10,7 +10,7 @@ from conformance.audit.holdout import HeldOutScore, hold_out
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import MutantStates, mutant_states
 from conformance.audit.score import MutationScore
-from conformance.grade.precision import matching
+from conformance.grade.precision import match_patterns
 from conformance.suite.store import Suite
 
 CHUNK = 40
@@ -90,7 +90,9 @@ def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
 
     Raises UsageError for one that the suite does not have.
     """
-    return matching(ops, suite.manifest.ops, "operator of this suite") or list(suite.manifest.ops)
+    return match_patterns(ops, suite.manifest.ops, "operator of this suite") or list(
+        suite.manifest.ops
+    )
 
 
 def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from conformance.audit import PRECISION
 from conformance.audit.trivial_implementations import trivial_passes
 from conformance.dtypes import Array
-from conformance.grade.compare import accepted
+from conformance.grade.compare import accepts_each
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
@@ -147,11 +147,11 @@ def _noticed(
 ) -> Iterator[tuple[int, tuple[bool, bytes]]]:
     """Of several outputs those that are refused, by their id: whether they are although every
     interpretation is allowed, and their fingerprint."""
-    right = accepted(vector.answers, several, PRECISION)
+    right = accepts_each(vector.answers, several, PRECISION)
     wrong = list(compress(several, ~right))
     allowed = np.zeros(len(wrong), np.bool_)
     for expected_outputs in vector.readings.values():
-        allowed |= accepted(expected_outputs, wrong, PRECISION)
+        allowed |= accepts_each(expected_outputs, wrong, PRECISION)
     for outputs, excused in zip(wrong, allowed.tolist(), strict=True):
         yield id(outputs), (not excused, _print(vector.answers, outputs))
 

@@ -18,7 +18,7 @@ PLAIN = ":/,.+-_~"
 
 
 @dataclass(frozen=True)
-class Address:
+class BackendName:
     """The name of a backend, and the options that it is made with, as texts."""
 
     name: str
@@ -27,64 +27,66 @@ class Address:
     def __str__(self) -> str:
         if not self.options:
             return self.name
-        given = (f"{name}{IS}{quote(text, PLAIN)}" for name, text in sorted(self.options.items()))
-        return f"{self.name}{MARK}{AND.join(given)}"
+        texts = (f"{name}{IS}{quote(text, PLAIN)}" for name, text in sorted(self.options.items()))
+        return f"{self.name}{MARK}{AND.join(texts)}"
 
 
-def told(name: str, spec: str) -> str:
-    """A backend's own ``name``, with the options of ``spec``, for people who read a report."""
-    options = parse(spec).options
-    listed = ", ".join(f"{option}{IS}{text}" for option, text in sorted(options.items()))
-    return f"{name} ({listed})" if listed else name
+def display_name(name: str, spec: str) -> str:
+    """Return the name that a backend reports, with the options of ``spec``, for people."""
+    options = parse_backend_name(spec).options
+    pairs = ", ".join(f"{option}{IS}{text}" for option, text in sorted(options.items()))
+    return f"{name} ({pairs})" if pairs else name
 
 
-def parse(spec: str) -> Address:
-    """The parts of ``spec``. A program has its options on its own command line.
+def parse_backend_name(spec: str) -> BackendName:
+    """Parse a backend's name and options; a program has its options on its command line.
 
-    Raises :class:`UsageError` where what follows the question mark is no list of options.
+    Raises:
+        UsageError: what follows the question mark is no list of options.
     """
-    name, mark, listed = spec.partition(MARK)
+    name, mark, texts = spec.partition(MARK)
     if not mark or is_program(spec):
-        return Address(spec)
-    return Address(name, _read(spec, listed.split(AND), decoded=True))
+        return BackendName(spec)
+    return BackendName(name, _read(spec, texts.split(AND), decoded=True))
 
 
-def canonical(spec: str, more: Iterable[str] = ()) -> str:
-    """``spec`` with ``more`` options (``NAME=VALUE``), in the one form that means the same.
+def canonical(spec: str, more_options: Iterable[str] = ()) -> str:
+    """Return a name with ``more_options`` (``NAME=VALUE``), in its canonical form.
 
-    Raises :class:`UsageError` for what is no option, and for one that is given twice.
+    Raises:
+        UsageError: a text is no option, or an option is given twice.
     """
-    more = list(more)
+    more_options = list(more_options)
     if is_program(spec):
-        if more:
+        if more_options:
             raise UsageError(
                 f"{spec} is a program, and takes no --option",
                 hint=f'write its options on its command line: "{spec} --flag"',
             )
         return spec
-    address = parse(spec)
+    address = parse_backend_name(spec)
     options = dict(address.options)
-    for name, text in _read(" ".join(more), more, decoded=False).items():
+    for name, text in _read(" ".join(more_options), more_options, decoded=False).items():
         if name in options:
             raise _twice(spec, name)
         options[name] = text
-    return str(Address(address.name, options))
+    return str(BackendName(address.name, options))
 
 
-def _read(where: str, words: Iterable[str], *, decoded: bool) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in words:
-        name, mark, text = word.partition(IS)
+def _read(spec: str, texts: Iterable[str], *, decoded: bool) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for item in texts:
+        name, mark, text = item.partition(IS)
         if not mark or not name:
             raise UsageError(
-                f"{where[:200]}: '{word[:80]}' is no option",
+                f"{spec[:200]}: '{item[:80]}' is no option",
                 hint="options are NAME=VALUE: torch?device=cuda, or --option device=cuda",
             )
-        if name in found:
-            raise _twice(where[:200], name)
-        found[name] = unquote(text) if decoded else text
-    return found
+        if name in options:
+            raise _twice(spec[:200], name)
+        options[name] = unquote(text) if decoded else text
+    return options
 
 
-def _twice(where: str, name: str) -> UsageError:
-    return UsageError(f"{where}: option '{name[:80]}' is given twice", hint="give it once")
+def _twice(spec: str, name: str) -> UsageError:
+    return UsageError(f"{spec}: option '{name[:80]}' is given twice", hint="give it once")

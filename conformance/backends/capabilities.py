@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from conformance.backends.layouts import Orders, orders
+from conformance.backends.layouts import Orders, axis_orders
 from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
 from conformance.safe_text import one_line, shortened
@@ -16,7 +16,7 @@ from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope
 
-MOST_SHOWN = 80
+MAX_REASON = 80
 """Characters that a claim has of a reason."""
 
 LAYOUTS = ("layout", "index_layout")
@@ -79,50 +79,53 @@ class Capabilities:
             if getattr(self, name) is not None:
                 self._name_every_rank(name, self._order_of(name))
 
-    def _name_every_rank(self, what: str, named: Orders) -> None:
+    def _name_every_rank(self, member: str, named_orders: Orders) -> None:
         """Take the ranks of a layout where none are declared; else it must name each of them."""
         if self.ranks is None:
-            object.__setattr__(self, "ranks", tuple(sorted(named)))
-        unnamed = [str(rank) for rank in self.ranks or () if rank not in named]
+            object.__setattr__(self, "ranks", tuple(sorted(named_orders)))
+        unnamed = [str(rank) for rank in self.ranks or () if rank not in named_orders]
         if unnamed:
             raise BackendError(
-                f"capabilities: '{what}' has no name for rank {' and '.join(unnamed)}",
+                f"capabilities: '{member}' has no name for rank {' and '.join(unnamed)}",
                 hint="name the layout of each rank that is declared, or declare fewer ranks",
             )
 
     def order(self, rank: int) -> tuple[int, ...] | None:
-        """The order in which data of a rank have their axes; None for the specification's."""
+        """Return the order of the axes of data of a rank; None if as specified."""
         return self._order_of("layout").get(rank)
 
     def counted(self, rank: int) -> tuple[int, ...] | None:
-        """The axes over which indices count, slowest first; None where as specified."""
+        """Return the axes over which indices count, slowest first; None if as specified."""
         return self._order_of("index_layout").get(rank)
 
-    def _order_of(self, what: str) -> Orders:
-        return orders(what, getattr(self, what) or (), whole=what == "layout")
+    def _order_of(self, member: str) -> Orders:
+        return axis_orders(member, getattr(self, member) or (), all_axes=member == "layout")
 
     @classmethod
     def from_json(cls, data: Any) -> Capabilities:
-        """The declaration that :meth:`to_json` gave, or one in which what is None is left out.
+        """Read the declaration that :meth:`to_json` wrote; members that are None may be missing.
 
-        Raises :class:`BackendError` for others, and for a member of another name: one that is
-        misspelled would claim everything.
+        Raises:
+            BackendError: it is none, or has a member of another name: one that is misspelled would
+                claim everything.
         """
         kinds: dict[str, type] = {"operators": str, "dtypes": str, "ranks": int}
         kinds |= dict.fromkeys(LAYOUTS, str)
         try:
             _check_names(data, (*kinds, "excluding"))
             lists: dict[str, Any] = {
-                name: _all(data.get(name), kind) for name, kind in kinds.items()
+                name: _list_of(data.get(name), kind) for name, kind in kinds.items()
             }
-            told = data.get("excluding", [])
-            for one in told:
-                _check_names(one, ("reason", "when", "op"))
+            exclusions = data.get("excluding", [])
+            for exclusion in exclusions:
+                _check_names(exclusion, ("reason", "when", "op"))
             excluding = tuple(
                 Exclusion(
-                    op=_text(one.get("op")), when=_text(one.get("when")), reason=str(one["reason"])
+                    op=_text(exclusion.get("op")),
+                    when=_text(exclusion.get("when")),
+                    reason=str(exclusion["reason"]),
                 )
-                for one in told
+                for exclusion in exclusions
             )
         except (KeyError, TypeError) as error:
             raise BackendError(
@@ -135,11 +138,13 @@ class Capabilities:
     def reason_against(
         self, spec: OpSpec, case: Case, *, backend: str = "the backend"
     ) -> str | None:
-        """Why ``case`` is not claimed, or None where it is.
+        """Tell why a case is not claimed; None if it is.
 
-        For a case that must be rejected a predicate without a value counts as not met, so that
-        the backend itself is asked. Raises :class:`BackendError`, which names ``backend``, for a
-        predicate that does not make sense for the operator.
+        For a negative test a predicate without a value counts as not met, so that the backend
+        itself decides.
+
+        Raises:
+            BackendError: naming ``backend``, if a predicate makes no sense for the operator.
         """
         dtype = case.types[spec.data.type]
         rank = len(case.shapes[spec.data.name])
@@ -156,13 +161,14 @@ class Capabilities:
 
     def _about(self, spec: OpSpec) -> Iterator[Exclusion]:
         """The exclusions that speak of an operator."""
-        for one in self.excluding:
-            if _is_any(spec.op, None if one.op is None else (one.op,)):
-                yield one
+        for exclusion in self.excluding:
+            if _is_any(spec.op, None if exclusion.op is None else (exclusion.op,)):
+                yield exclusion
 
     def declares(self, op: str, dtype: str, rank: int) -> bool:
-        """Whether some cases of an operator with such data are claimed, as far as exclusions
-        without a predicate tell.
+        """Return whether cases of an operator with such data are claimed.
+
+        Of exclusions only those without a predicate are considered.
         """
         return (
             _is_any(op, self.operators)
@@ -172,33 +178,33 @@ class Capabilities:
         )
 
     def names(self, op: str) -> bool:
-        """Whether an operator is among those declared."""
+        """Return whether an operator is among those declared."""
         return _is_any(op, self.operators)
 
     def narrows(self, op: str) -> bool:
-        """Whether less than all cases of an operator may be claimed."""
+        """Return whether less than all cases of an operator may be claimed."""
         return self.dtypes is not None or self.ranks is not None or bool(self.restrictions(op))
 
     def restrictions(self, op: str) -> frozenset[str | None]:
-        """The predicates of the cases of an operator that are not claimed; None for all of them."""
+        """Return the predicates of an operator's cases that are not claimed; None excludes all."""
         return frozenset(
-            one.when and " ".join(one.when.split())
-            for one in self.excluding
-            if one.op is None or fnmatchcase(op, one.op)
+            exclusion.when and " ".join(exclusion.when.split())
+            for exclusion in self.excluding
+            if exclusion.op is None or fnmatchcase(op, exclusion.op)
         )
 
     def reasons(self, ops: Iterable[str]) -> tuple[str, ...]:
-        """Why cases of some operators are not claimed, each reason once."""
-        asked = tuple(ops)
-        found = (
-            shortened(one_line(one.reason), MOST_SHOWN)
-            for one in self.excluding
-            if one.op is None or any(fnmatchcase(op, one.op) for op in asked)
+        """Return why cases of the operators are not claimed, each reason once."""
+        names = tuple(ops)
+        texts = (
+            shortened(one_line(exclusion.reason), MAX_REASON)
+            for exclusion in self.excluding
+            if exclusion.op is None or any(fnmatchcase(op, exclusion.op) for op in names)
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(texts))
 
     def to_json(self) -> dict[str, Any]:
-        """The declaration as JSON data, for a run log."""
+        """Return the declaration as JSON data, for a run log."""
         return {
             "operators": None if self.operators is None else list(self.operators),
             "dtypes": None if self.dtypes is None else list(self.dtypes),
@@ -235,22 +241,22 @@ class Capabilities:
             ) from error
 
 
-def _is_any(op: str, named: tuple[str, ...] | None) -> bool:
-    return named is None or any(fnmatchcase(op, one) for one in named)
+def _is_any(op: str, patterns: tuple[str, ...] | None) -> bool:
+    return patterns is None or any(fnmatchcase(op, pattern) for pattern in patterns)
 
 
-def _check_names(data: Any, known: tuple[str, ...]) -> None:
+def _check_names(data: Any, allowed: tuple[str, ...]) -> None:
     if not isinstance(data, dict):
         raise TypeError(f"{str(data)[:80]!r} is not an object")
     for name in data:
-        if name not in known:
-            raise TypeError(f"{str(name)[:80]!r} is none of {', '.join(known)}")
+        if name not in allowed:
+            raise TypeError(f"{str(name)[:80]!r} is none of {', '.join(allowed)}")
 
 
-def _all(value: Any, kind: type) -> tuple[Any, ...] | None:
+def _list_of(value: Any, kind: type) -> tuple[Any, ...] | None:
     if value is None:
         return None
-    if isinstance(value, str) or not all(type(one) is kind for one in value):
+    if isinstance(value, str) or not all(type(item) is kind for item in value):
         raise TypeError(f"{str(value)[:80]!r} is not a list of {kind.__name__}")
     return tuple(value)
 

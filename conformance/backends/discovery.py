@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from conformance import DISTRIBUTION
-from conformance.backends.backend_name import Address, parse
-from conformance.backends.options import read
-from conformance.backends.program import file_of, is_program
+from conformance.backends.backend_name import BackendName, parse_backend_name
+from conformance.backends.options import parse_options
+from conformance.backends.program import is_program, program_file
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError, closest, install
-from conformance.grade.outcome import NAME_LIMIT, describe
+from conformance.grade.outcome import MAX_NAME, describe_exception
 from conformance.replacement import resolved
 
 T = TypeVar("T")
@@ -57,23 +57,30 @@ class Located(NamedTuple):
     options: Mapping[str, str]
 
 
-def load(spec: str) -> Backend:
-    """The backend that ``spec`` names.
+def load_backend(spec: str) -> Backend:
+    """Load the backend that ``spec`` names.
 
     ``spec`` is the name of an entry point in group ``conformance.backends``, or
     ``package.module:object``, or ``path/to/file.py:object``. The object is a backend, a class of
     backends (called with its options) or a plain function; after a file that defines exactly one
-    backend it may be left out. Options follow a question mark: ``torch?device=cuda``. Raises
-    :class:`BackendError`, and :class:`UsageError` for options that cannot be read.
+    backend it may be left out. Options follow a question mark: ``torch?device=cuda``.
+
+    Raises:
+        BackendError: it cannot be imported or created.
+        UsageError: its options cannot be read.
     """
     return create(locate(spec))
 
 
 def locate(spec: str) -> Located:
-    """The object that ``spec`` names, imported; see :func:`load`. Raises :class:`BackendError`."""
+    """Import the object that ``spec`` names; see :func:`load_backend`.
+
+    Raises:
+        BackendError: there is none, or it cannot be imported.
+    """
     if not spec.isprintable():  # messages, reports and logs show it on one line
         raise BackendError(
-            f"{spec[:NAME_LIMIT]!a}: the name of a backend has characters that cannot be printed",
+            f"{spec[:MAX_NAME]!a}: the name of a backend has characters that cannot be printed",
             hint="rename the file or its folder",
         )
     if is_program(spec):
@@ -81,53 +88,63 @@ def locate(spec: str) -> Located:
             f"{spec} is a program, and no object of Python",
             hint="it can be checked, not imported",
         )
-    return _guarded(spec, lambda: _located(spec, parse(spec)))
+    return _guard(spec, lambda: _locate(spec, parse_backend_name(spec)))
 
 
-def place(spec: str) -> str:
-    """``spec``, or ``module:object`` where it is the name of an adapter of this package.
+def resolve_adapter(spec: str) -> str:
+    """Replace the name of an adapter of this package by ``module:object``.
 
-    So it is found where this package can be imported and is not installed.
+    So it can be loaded where this package can be imported and is not installed.
     """
-    address = parse(spec)
-    own = (one.value for one in entry_points(group=GROUP, name=address.name))
-    value = next((value for value in own if value.startswith(f"{OURS}.")), None)
-    return spec if value is None else str(Address(value, address.options))
+    address = parse_backend_name(spec)
+    values = (entry.value for entry in entry_points(group=GROUP, name=address.name))
+    value = next((value for value in values if value.startswith(f"{OURS}.")), None)
+    return spec if value is None else str(BackendName(value, address.options))
 
 
-def arguments(origin: Located) -> dict[str, Any]:
-    """What the class that an object is has to be called with. Raises :class:`BackendError`."""
-    return read(origin.value, origin.options, origin.spec)
+def class_arguments(origin: Located) -> dict[str, Any]:
+    """Return the arguments with which a located class has to be called.
+
+    Raises:
+        BackendError: an option is not declared, or has another value.
+    """
+    return parse_options(origin.value, origin.options, origin.spec)
 
 
 def create(origin: Located) -> Backend:
-    """The backend that an object is or makes. Raises :class:`BackendError`."""
-    return _guarded(
-        origin.spec, lambda: as_backend(origin.value, arguments(origin), origin=origin.spec)
+    """Create the backend that a located object is or makes.
+
+    Raises:
+        BackendError: it is no backend, or making it fails.
+    """
+    return _guard(
+        origin.spec, lambda: as_backend(origin.value, class_arguments(origin), origin=origin.spec)
     )
 
 
-def _located(spec: str, address: Address) -> Located:
-    named, options = address.name, address.options
-    if match := _FILE.fullmatch(named):
+def _locate(spec: str, address: BackendName) -> Located:
+    name_text, options = address.name, address.options
+    if match := _FILE.fullmatch(name_text):
         path = Path(match["path"])
         module = _module_of(path)
-        name = match["object"] or _only_backend(named, module)
-        return Located(spec, path.stem, name, path.parent, _member(named, module, name), options)
-    if match := _MODULE.fullmatch(named):
+        name = match["object"] or _only_backend(name_text, module)
+        return Located(
+            spec, path.stem, name, path.parent, _member(name_text, module, name), options
+        )
+    if match := _MODULE.fullmatch(name_text):
         package = match["module"].partition(".")[0]
-        here = None if package == OURS else _look_here(package)
+        folder = None if package == OURS else _look_here(package)
         module = importlib.import_module(match["module"])
-        value = _member(named, module, match["object"])
-        return Located(spec, match["module"], match["object"], here, value, options)
-    entry = _named(named)
+        value = _member(name_text, module, match["object"])
+        return Located(spec, match["module"], match["object"], folder, value, options)
+    entry = _entry_point(name_text)
     return Located(spec, entry.module, entry.attr, None, entry.load(), options)
 
 
-def digest(spec: str) -> str | None:
-    """The sha256 of the file that ``spec`` names, so that a change of it shows; None for others."""
-    match = _FILE.fullmatch(parse(spec).name)
-    file = Path(match["path"]) if match else file_of(spec) if is_program(spec) else None
+def file_digest(spec: str) -> str | None:
+    """Return the SHA-256 of the file that ``spec`` names; None if it names none."""
+    match = _FILE.fullmatch(parse_backend_name(spec).name)
+    file = Path(match["path"]) if match else program_file(spec) if is_program(spec) else None
     try:
         return None if file is None else sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -135,9 +152,9 @@ def digest(spec: str) -> str | None:
 
 
 def available() -> list[Available]:
-    """Every backend known by name, sorted; no framework is imported.
+    """List every backend with a name, sorted; no framework is imported.
 
-    ``installed`` says whether the packages of the extra that has the backend's name are there.
+    ``installed`` tells whether the packages of the extra with the backend's name are installed.
     """
     return [
         Available(entry.name, not _missing_requirements(entry), _summary(entry))
@@ -145,25 +162,27 @@ def available() -> list[Available]:
     ]
 
 
-def _named(name: str) -> EntryPoint:
+def _entry_point(name: str) -> EntryPoint:
     """The one entry point of that name."""
-    known = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
-    if len(known) > 1:
+    entries = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
+    if len(entries) > 1:
         raise BackendError(
-            f"backend '{name}' is registered more than once: {', '.join(sorted(known))}",
+            f"backend '{name}' is registered more than once: {', '.join(sorted(entries))}",
             hint="name the one you mean by one of these",
         )
-    if not known:
+    if not entries:
         names = sorted(entry_points(group=GROUP).names)
-        listed = f"known: {', '.join(names) or 'none'}; " + (
+        names_text = f"known: {', '.join(names) or 'none'}; " + (
             "or name a file (path/to/file.py:object) or a module (package.module:object)"
         )
-        raise BackendError(f"no backend is called '{name}'", hint=_suggested(name, names) + listed)
-    return next(iter(known.values()))
+        raise BackendError(
+            f"no backend is called '{name}'", hint=_suggestion(name, names) + names_text
+        )
+    return next(iter(entries.values()))
 
 
-def _suggested(name: str, known: Iterable[str]) -> str:
-    near = closest(name, known)
+def _suggestion(name: str, names: Iterable[str]) -> str:
+    near = closest(name, names)
     return f"{near} " if near else ""
 
 
@@ -196,12 +215,12 @@ def _look_here(module: str) -> Path | None:
     Returned where it has that module or package.
     """
     with suppress(OSError):  # the folder may be gone
-        here = Path.cwd()
-        if str(here) not in sys.path and "" not in sys.path:
-            sys.path.insert(0, str(here))
+        folder = Path.cwd()
+        if str(folder) not in sys.path and "" not in sys.path:
+            sys.path.insert(0, str(folder))
         importlib.invalidate_caches()
-        if (here / module).is_dir() or (here / f"{module}.py").exists():
-            return here
+        if (folder / module).is_dir() or (folder / f"{module}.py").exists():
+            return folder
     return None
 
 
@@ -235,8 +254,12 @@ def _name_for(path: Path) -> str:
         importlib.invalidate_caches()  # the file may be newer than the last look at its folder
         loaded = sys.modules.get(path.stem)
         with suppress(ValueError):  # a module that was loaded without a specification
-            found = loaded.__spec__ if loaded else importlib.util.find_spec(path.stem)
-            if found is not None and found.origin and resolved(found.origin) == path:
+            module_spec = loaded.__spec__ if loaded else importlib.util.find_spec(path.stem)
+            if (
+                module_spec is not None
+                and module_spec.origin
+                and resolved(module_spec.origin) == path
+            ):
                 return path.stem
     unique = sha256(str(path).encode()).hexdigest()[:8]
     return f"{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{unique}"
@@ -244,30 +267,31 @@ def _name_for(path: Path) -> str:
 
 def _member(spec: str, module: ModuleType, name: str) -> object:
     """The object called ``name``, which may be dotted."""
-    found: object = module
+    value: object = module
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            value = getattr(value, part)
         except AttributeError:
-            public = [known for known in dir(found) if not known.startswith("_")]
+            public = [attribute for attribute in dir(value) if not attribute.startswith("_")]
             raise BackendError(
                 f"{spec}: there is no '{part}'",
-                hint=_suggested(part, public) + "name a backend, a class of backends or a function",
+                hint=_suggestion(part, public)
+                + "name a backend, a class of backends or a function",
             ) from None
-    return found
+    return value
 
 
 def _only_backend(spec: str, module: ModuleType) -> str:
     """The name of the class, instance or function ``run`` that alone in ``module`` is a backend."""
-    own = {
+    backends = {
         name: value
         for name, value in vars(module).items()
         if not name.startswith("_")
         and getattr(value, "__module__", None) == module.__name__
         and (callable(getattr(value, "run", None)) or (name == "run" and callable(value)))
     }
-    made = {type(value) for value in own.values()}
-    candidates = {name: value for name, value in own.items() if value not in made}
+    classes = {type(value) for value in backends.values()}
+    candidates = {name: value for name, value in backends.items() if value not in classes}
     if len(candidates) == 1:
         return next(iter(candidates))
     if not candidates:
@@ -282,7 +306,7 @@ def _only_backend(spec: str, module: ModuleType) -> str:
     )
 
 
-def _guarded(spec: str, find: Callable[[], T]) -> T:
+def _guard(spec: str, find: Callable[[], T]) -> T:
     """What ``find`` returns; whatever goes wrong in foreign code becomes a BackendError."""
     try:
         return find()
@@ -290,12 +314,12 @@ def _guarded(spec: str, find: Callable[[], T]) -> T:
         raise
     except ModuleNotFoundError as error:
         raise BackendError(
-            f"{spec}: {_place(error)}no module named '{error.name}'",
+            f"{spec}: {_location(error)}no module named '{error.name}'",
             hint=_how_to_install(error.name or ""),
         ) from error
     except (Exception, SystemExit) as error:
         raise BackendError(
-            f"{spec}: {_place(error)}{describe(error)}",
+            f"{spec}: {_location(error)}{describe_exception(error)}",
             hint="the backend could not be imported or created; this is what it raised",
         ) from error
 
@@ -311,7 +335,7 @@ def _how_to_install(module: str) -> str:
     return f"install what provides '{package}', or put its folder on PYTHONPATH"
 
 
-def _place(error: BaseException) -> str:
+def _location(error: BaseException) -> str:
     """``file:line: `` in the outermost foreign file that an exception went through."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: "

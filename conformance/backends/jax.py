@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.versions import known
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -43,65 +41,46 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Jax:
+class Jax(StandaloneAdapter):
     """JAX's reduce_window on the CPU, compiled by XLA for each shape."""
 
     name = "jax"
     capabilities = CAPABILITIES
-    marked = True
 
     def __init__(self) -> None:
         import jax
 
-        self.version = known("jax", jax.__version__, oldest="0.4.20")
-        jax.config.update("jax_platforms", "cpu")
-        jax.config.update("jax_enable_x64", True)  # else f64 becomes f32
-        self._jax = jax
+        self.version = require_version("jax", jax.__version__, oldest="0.4.20")
+        from conformance.backends import standalone_jax
+
+        self._calls = standalone_jax
 
     def environment(self) -> dict[str, str]:
-        """The device, and the compiler's package, which a result may depend on."""
+        """Return the device, and the compiler's package, which a result may depend on."""
         import jaxlib
 
         return {"device": "CPU", "jaxlib": str(jaxlib.__version__)}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by JAX itself (TypeError, ValueError)."""
+    def call(
+        self,
+        op: str,
+        inputs: Sequence[Array],  # noqa: ARG002 - windows do not depend on them
+        attributes: Mapping[str, Any],
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
+
+        Raises:
+            Unsupported: there is none.
+        """
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not written with reduce_window here")
         if attributes.get("rounding_type", "floor") != "floor":
             raise Unsupported("reduce_window has windows that fit, and no more")
-        (data,) = inputs
-        lax, window = self._jax.lax, _window(attributes)
+        window = _window(attributes)
         if op == "MaxPool-1":
-            return [self._pooled(data, lax.max, -np.inf, window)]
-        total = self._pooled(data, lax.add, 0, window)
-        if not attributes["exclude-pad"]:
-            return [total / total.dtype.type(prod(attributes["kernel"]))]
-        count = self._pooled(np.ones_like(data), lax.add, 0, window)
-        with np.errstate(invalid="ignore"):  # a window without data has no mean
-            return [total / count]
-
-    def reproduce(self, op: str, _inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        window = ", ".join(map(repr, _window(attributes)))
-        lines = [
-            "import jax",
-            "jax.config.update('jax_enable_x64', True)",
-            "def pooled(data, reduce, start):",
-            f"    start = data.dtype.type(start)\n    window = {window}",
-            "    return np.asarray(jax.lax.reduce_window(data, start, reduce, *window))",
-        ]
-        if op == "MaxPool-1":
-            return "\n".join([*lines, "outputs = [pooled(inputs[0], jax.lax.max, -np.inf)]"])
-        count = "pooled(np.ones_like(inputs[0]), jax.lax.add, 0)"
-        if not attributes["exclude-pad"]:
-            count = f"inputs[0].dtype.type({prod(attributes['kernel'])})"
-        return "\n".join([*lines, f"outputs = [pooled(inputs[0], jax.lax.add, 0) / {count}]"])
-
-    def _pooled(self, data: Array, reduce: Any, start: float, window: Sequence[Any]) -> Array:
-        start_value = data.dtype.type(start)
-        with framework():
-            return np.asarray(self._jax.lax.reduce_window(data, start_value, reduce, *window))
+            return StandaloneCall(self._calls.max_pool, (window,))
+        divisor = None if attributes["exclude-pad"] else prod(attributes["kernel"])
+        return StandaloneCall(self._calls.avg_pool, (window, divisor))
 
 
 def _window(attributes: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.backends.arranging import arranged
+from conformance.backends.axis_order import transposed
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
 from conformance.spec.case_environment import Environment, EnvironmentOverlay
@@ -30,12 +30,12 @@ Orders = Mapping[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Arrangement:
+class TensorLayout:
     """How a backend wants the tensors of one vector.
 
     ``order`` is that of the axes of the data and of the outputs that ``laid_out`` marks, None for
     that of the specification; ``countings`` say of the outputs that are indices how they count,
-    see :func:`conformance.backends.arranging.recounted`.
+    see :func:`conformance.backends.axis_order.recount_indices`.
     """
 
     order: tuple[int, ...] | None
@@ -48,41 +48,44 @@ class Arrangement:
         return "" if self.order is None else _letters(self.order, len(self.order))
 
     def counted(self, output: int) -> str:
-        """The letters of the axes over which the indices of an output count."""
+        """Return the letters of the axes over which the indices of an output count."""
         counting = self.countings[output]
         return _letters(counting["axes"], len(counting["shape"]))
 
     def sent(self, vector: Vector) -> tuple[Any, ...]:
-        """The inputs of a vector as the backend wants them."""
-        data, *others = vector.inputs
-        return (data if self.order is None else arranged(data, self.order), *others)
+        """Convert the inputs of a vector to the backend's layout."""
+        data, *operands = vector.inputs
+        return (data if self.order is None else transposed(data, self.order), *operands)
 
 
-def orders(what: str, names: Sequence[str], *, whole: bool) -> Orders:
-    """The order of the axes that each name says, by rank.
+def axis_orders(member: str, names: Sequence[str], *, all_axes: bool) -> Orders:
+    """Parse the order of the axes from each name, by rank.
 
-    With ``whole`` a name has every axis; otherwise N and C may be missing. Raises
-    :class:`BackendError` for others, and for two names of one rank.
+    Args:
+        all_axes: a name has every axis; otherwise N and C may be missing.
+
+    Raises:
+        BackendError: a name is no layout, or two are of one rank.
     """
-    found: dict[int, tuple[int, ...]] = {}
+    orders: dict[int, tuple[int, ...]] = {}
     for name in names:
         rank = _rank(name)
         axes = SPECIFIED.get(rank, "")
         missing = set(axes) - set(name)
-        if not axes or len(set(name)) < len(name) or (whole and missing) or missing - set("NC"):
+        if not axes or len(set(name)) < len(name) or (all_axes and missing) or missing - set("NC"):
             raise BackendError(
-                f"capabilities: '{what}' has {name[:20]!r}",
+                f"capabilities: '{member}' has {name[:20]!r}",
                 hint=f"a name for each rank, of the letters of {', '.join(SPECIFIED.values())}, "
-                + ("each once" if whole else "of which N and C may be missing")
-                + f": {EXAMPLES[what]}",
+                + ("each once" if all_axes else "of which N and C may be missing")
+                + f": {EXAMPLES[member]}",
             )
-        if rank in found:
+        if rank in orders:
             raise BackendError(
-                f"capabilities: '{what}' has two names for rank {rank}",
-                hint=f"one name for each rank: {EXAMPLES[what]}",
+                f"capabilities: '{member}' has two names for rank {rank}",
+                hint=f"one name for each rank: {EXAMPLES[member]}",
             )
-        found[rank] = tuple(axes.index(letter) for letter in name)
-    return found
+        orders[rank] = tuple(axes.index(letter) for letter in name)
+    return orders
 
 
 def _letters(axes: Sequence[int], rank: int) -> str:
@@ -94,14 +97,15 @@ def _rank(name: str) -> int:
     return 2 + len(set(name) - set("NC")) if set(name) <= set(SPECIFIED[5]) else 0
 
 
-def arrangement(
+def layout_for(
     declared: Capabilities | None, spec: OpSpec | None, case: Case
-) -> Arrangement | None:
-    """How a backend with such a declaration wants the tensors of a case; None if as specified.
+) -> TensorLayout | None:
+    """Return the layout of a case's tensors that a declaration requires; None if as specified.
 
-    Without a specification nothing says which they are.
+    Without a specification nothing tells which they are.
 
-    Raises :class:`BackendError` where indices of the operator cannot be counted otherwise.
+    Raises:
+        BackendError: indices of the operator cannot be counted in another order.
     """
     if declared is None or spec is None:
         return None
@@ -117,7 +121,7 @@ def arrangement(
             if output.holds == "index"
         }
     laid_out = tuple(len(output.shape) == len(spec.data.shape) for output in spec.outputs)
-    return Arrangement(order, laid_out, countings)
+    return TensorLayout(order, laid_out, countings)
 
 
 def _counting(
@@ -128,21 +132,24 @@ def _counting(
     The rule is worked out for each element of the data, and has to be a sum over the axes.
     """
     grid = np.ogrid[tuple(slice(max(1, size)) for size in shape)]
-    places = EnvironmentOverlay(
+    environment = EnvironmentOverlay(
         Environment(spec, case), position=tuple(grid[2:]), n=grid[0], c=grid[1]
     )
     try:
-        told = np.asarray(spec.definitions["index"].evaluate(places))
+        counts = np.asarray(spec.definitions["index"].evaluate(environment))
     except EvaluationError as error:
         raise _uncountable(spec, error.message) from error
-    full = np.broadcast_to(told, [max(1, size) for size in shape])
+    full = np.broadcast_to(counts, [max(1, size) for size in shape])
     start = (0,) * len(shape)
     first = int(full[start])
     step = [
         int(full[(*start[:axis], 1, *start[axis + 1 :])]) - first if size > 1 else 0
         for axis, size in enumerate(shape)
     ]
-    if not np.array_equal(full, first + sum(one * at for one, at in zip(step, grid, strict=True))):
+    if not np.array_equal(
+        full,
+        first + sum(stride * coordinate for stride, coordinate in zip(step, grid, strict=True)),
+    ):
         raise _uncountable(spec, "its rule 'index' is no sum over the axes")
     return {"shape": list(shape), "axes": list(counted), "first": first, "step": step}
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.litert_model import LiteRTCall, model, pool, reduction, reproduced
-from conformance.backends.marking import framework
 from conformance.backends.options import Option
-from conformance.backends.versions import needed
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_features
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -49,17 +48,17 @@ _LACKING = {
 
 
 def _excluding() -> list[Exclusion]:
-    found = []
+    exclusions = []
     for op, attributes in POOLS.items():
         # ONNX does not allow pads beside auto_pad, OpenVINO ignores them there.
-        beside = "" if op.startswith("onnx.") else "auto_pad == explicit and "
+        scope = "" if op.startswith("onnx.") else "auto_pad == explicit and "
         conditions = [
             ("auto_pad not in [explicit, valid, same_upper]", "padding is SAME or VALID"),
-            (f"{beside}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
+            (f"{scope}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
             *(_LACKING[attribute] for attribute in attributes),
         ]
-        found += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
-    return found
+        exclusions += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
+    return exclusions
 
 
 CAPABILITIES = Capabilities(
@@ -81,77 +80,90 @@ DELEGATE = Option(
 )
 
 
-class LiteRT:
+class LiteRT(StandaloneAdapter):
     """LiteRT on the CPU, with XNNPACK or with its own kernels."""
 
     name = "litert"
     capabilities = CAPABILITIES
     options = (DELEGATE,)
-    marked = True
 
     def __init__(self, *, delegate: str = "xnnpack") -> None:
-        from ai_edge_litert import interpreter
-
         self.version = version("ai-edge-litert")
-        needed(
+        require_features(
             "ai-edge-litert",
             self.version,
             ai_edge_litert__schema_py_generated=find_spec("ai_edge_litert.schema_py_generated"),
             flatbuffers=find_spec("flatbuffers"),
         )
-        self._litert = interpreter
+        from conformance.backends import standalone_litert
+
+        self._calls = standalone_litert
         self._resolver = RESOLVERS[delegate]
 
     def environment(self) -> dict[str, str]:
-        """The device, the threads, and whose kernels run, found out with a pool of 3 x 3."""
-        call = pool("AVERAGE_POOL_2D", [3, 3], [1, 1], SAME)
-        kernels = "XNNPACK" if self.delegates(call, (1, 4, 4, 1)) else "LiteRT's own"
+        """Return device, threads, and whose kernels run a pool of 3 x 3."""
+        operator = pool("AVERAGE_POOL_2D", [3, 3], [1, 1], SAME)
+        kernels = "XNNPACK" if self.delegates(operator, (1, 4, 4, 1)) else "LiteRT's own"
         return {"device": "CPU", "threads": "1", "kernels": kernels}
 
-    def delegates(self, call: LiteRTCall, shape: Sequence[int]) -> bool:
-        """Whether a delegate takes a call on data of that shape."""
+    def delegates(self, operator: LiteRTOperator, shape: Sequence[int]) -> bool:
+        """Return whether a delegate takes an operator on data of that shape."""
         # There is no public way to ask.
-        details = self._interpreter(model(call, shape))._get_ops_details()
-        return "DELEGATE" in {one["op_name"] for one in details}
+        model = self._calls.operator_model(*operator, shape)
+        details = self._calls.make_interpreter(model, self._resolver)._get_ops_details()
+        return "DELEGATE" in {node["op_name"] for node in details}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
-        call = _call(op, inputs, attributes)
-        made = model(call, inputs[0].shape)
-        with framework():
-            interpreter = self._interpreter(made)
-            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
-            interpreter.invoke()
-            result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-        return [result]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        call = _call(op, inputs, attributes)
-        return f"""\
-{reproduced(call, inputs[0].shape)}
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
-interpreter = Interpreter(
-    model_content=bytes(builder.Output()),
-    num_threads=1,
-    experimental_op_resolver_type=OpResolverType.{self._resolver},
-)
-interpreter.allocate_tensors()
-interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
-interpreter.invoke()
-outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]"""
-
-    def _interpreter(self, content: bytes) -> Any:
-        made = self._litert.Interpreter(
-            model_content=content,
-            num_threads=1,
-            experimental_op_resolver_type=self._litert.OpResolverType[self._resolver],
+        Raises:
+            Unsupported: there is none.
+        """
+        model = StandaloneCall(
+            self._calls.operator_model, (*_operator(op, inputs, attributes), inputs[0].shape)
         )
-        made.allocate_tensors()
-        return made
+        return StandaloneCall(self._calls.run_model, (model, self._resolver))
 
 
-def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> LiteRTCall:
+class LiteRTOperator(NamedTuple):
+    """One operator of LiteRT: its names in the schema, and the values of its options.
+
+    ``axes`` are a constant second operand, which reductions have.
+    """
+
+    operator: str
+    options: str
+    values: dict[str, int]
+    axes: Sequence[int] = ()
+
+
+def pool(
+    operator: str, kernel: Sequence[int], strides: Sequence[int], padding: int
+) -> LiteRTOperator:
+    """Describe a pool of two axes.
+
+    Raises:
+        ValueError: for lists of other lengths, which cannot be written.
+    """
+    (height, width), (stride_h, stride_w) = kernel, strides
+    values = {
+        "padding": padding,
+        "strideH": stride_h,
+        "strideW": stride_w,
+        "filterHeight": height,
+        "filterWidth": width,
+    }
+    return LiteRTOperator(operator, "Pool2DOptions", values)
+
+
+def reduction(operator: str, axes: Sequence[int]) -> LiteRTOperator:
+    """Describe a reduction over ``axes``, which the result keeps as axes of one element."""
+    return LiteRTOperator(operator, "ReducerOptions", {"keepDims": True}, axes)
+
+
+def _operator(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> LiteRTOperator:
     """The operator of LiteRT that does what ``op`` asks; Unsupported where none does."""
     data = inputs[0]
     if data.ndim != 4 or data.dtype != np.float32:
@@ -184,12 +196,12 @@ def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
     padding = VALID if auto_pad in ("explicit", "NOTSET") else PADDING.get(auto_pad)
     if padding is None or rounds_up or (counted and padding == SAME):
         raise Unsupported("pools of LiteRT pad by SAME or VALID, round down and count no padding")
-    _plain(pads, 4, pads if ignored else [0] * 4)
-    _plain(attributes.get("dilations", [1, 1]), 2, [1, 1])
+    _check_default(pads, 4, pads if ignored else [0] * 4)
+    _check_default(attributes.get("dilations", [1, 1]), 2, [1, 1])
     return kernel, strides, padding
 
 
-def _plain(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
+def _check_default(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
     # A list of another length is invalid, and there is nothing in a pool to write it to.
     if len(values) != length or list(values) != list(expected):
         raise Unsupported("pools of LiteRT have neither pads of their own nor dilations")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.versions import known
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -45,89 +42,53 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Ncnn:
+class Ncnn(StandaloneAdapter):
     """ncnn's pooling layers on the CPU."""
 
     name = "ncnn"
     capabilities = CAPABILITIES
-    marked = True
 
     def __init__(self) -> None:
         import ncnn
 
-        self.version = known("ncnn", ncnn.__version__, oldest="1.0.20240102")
+        self.version = require_version("ncnn", ncnn.__version__, oldest="1.0.20240102")
+        from conformance.backends import standalone_ncnn
+
         self._ncnn = ncnn
+        self._calls = standalone_ncnn
 
     def environment(self) -> dict[str, str]:
-        """The device, and the number of threads."""
+        """Return the device, and the number of threads."""
         return {"device": "CPU", "threads": str(self._ncnn.Net().opt.num_threads)}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; a status other than 0 raises ValueError."""
-        text, data = _text(op, inputs, attributes), inputs[0]
-        with framework():
-            net = self._ncnn.Net()
-            _checked(net.load_param_mem(text))
-            _load_nothing(net)
-            # Nets have no axis for the batch, and pools treat an image as they treat a channel.
-            found = self._found(net, data.reshape(-1, *data.shape[2:]))
-        return [found.reshape(*data.shape[:2], *found.shape[1:])]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f'''\
-import ncnn
-net = ncnn.Net()
-assert net.load_param_mem("""{_text(op, inputs, attributes)}""") == 0
-net.load_model_mem("")
-extractor = net.create_extractor()
-data = inputs[0]
-planes = data.reshape(-1, *data.shape[2:])
-assert extractor.input("data", ncnn.Mat(planes)) == 0
-status, result = extractor.extract("result")
-assert status == 0
-found = np.array(result)
-outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
-
-    def _found(self, net: Any, planes: Array) -> Array:
-        # What an extractor holds is the net's memory, so all of it goes before the net does.
-        extractor = net.create_extractor()
-        _checked(extractor.input("data", self._ncnn.Mat(planes)))
-        status, result = extractor.extract("result")
-        _checked(status)
-        return np.array(result)
+        Raises:
+            Unsupported: there is none.
+        """
+        return StandaloneCall(self._calls.run_net, (_net_text(op, inputs, attributes),))
 
 
-def _load_nothing(net: Any) -> None:
-    """Pools have no weights, but loading them is what makes layers ready to run."""
-    if hasattr(net, "load_model_mem"):
-        net.load_model_mem("")
-    else:  # before 2025 weights came from files only
-        _checked(net.load_model(os.devnull))
-
-
-def _checked(status: int) -> None:
-    if status:
-        raise ValueError(f"ncnn: status {status}")
-
-
-def _text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+def _net_text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
     """The net that asks ``op``: a number for the format, the sizes of the net, and its layers."""
     if op not in METHODS:
         raise Unsupported(f"{op} is not written as a net of ncnn here")
     axes = inputs[0].ndim - 2
     if axes not in LAYERS:
         raise Unsupported(f"{op} on data of rank {inputs[0].ndim}")
-    given = {METHOD: METHODS[op]}
+    parameters = {METHOD: METHODS[op]}
     if op == "AdaptiveAvgPool-8":
-        given |= {ADAPTIVE: 1} | _by_axis(OUT, axes, inputs[1].tolist())
+        parameters |= {ADAPTIVE: 1} | _by_axis(OUT, axes, inputs[1].tolist())
     else:
-        given |= _by_axis(KERNEL, axes, attributes["kernel"])
-        given |= _by_axis(STRIDE, axes, attributes["strides"])
-        given |= _padding(axes, attributes)
+        parameters |= _by_axis(KERNEL, axes, attributes["kernel"])
+        parameters |= _by_axis(STRIDE, axes, attributes["strides"])
+        parameters |= _padding(axes, attributes)
     if op == "AvgPool-1":
-        given[COUNT_INCLUDE_PAD] = int(not attributes["exclude-pad"])
-    words = " ".join(f"{number}={value}" for number, value in given.items())
+        parameters[COUNT_INCLUDE_PAD] = int(not attributes["exclude-pad"])
+    words = " ".join(f"{number}={value}" for number, value in parameters.items())
     layers = ["Input data 0 1 data", f"{LAYERS[axes]} pool 1 1 data result {words}"]
     return "\n".join(["7767517", "2 2", *layers, ""])
 
@@ -147,7 +108,7 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _by_axis(numbers: Sequence[int], axes: int, values: Iterable[int]) -> dict[int, int]:
-    given = list(reversed(list(values)))
-    if len(given) != axes:
+    reversed_values = list(reversed(list(values)))
+    if len(reversed_values) != axes:
         raise Unsupported("a parameter is one number of one axis, so no other list can be written")
-    return dict(zip(numbers, given, strict=False))
+    return dict(zip(numbers, reversed_values, strict=False))

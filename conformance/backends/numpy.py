@@ -34,9 +34,11 @@ class NumPy:
     capabilities = Capabilities(operators=OPERATORS, dtypes=("f16", "bf16", "f32", "f64"))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; ValueError for arguments that the operator does not allow.
+        """Compute ``op``.
 
-        Raises :class:`~conformance.errors.Unsupported` for other operators than there are here.
+        Raises:
+            ValueError: the operator does not allow these arguments.
+            Unsupported: another operator than those implemented here.
         """
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not implemented")
@@ -44,10 +46,10 @@ class NumPy:
             raise ValueError(f"data has rank {inputs[0].ndim}, not 3 to 5")
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             if op in ROUNDING_TYPES:
-                named = {name.replace("-", "_"): value for name, value in attributes.items()}
-                rounding = named.get("rounding_type", "floor")
+                arguments = {name.replace("-", "_"): value for name, value in attributes.items()}
+                rounding = arguments.get("rounding_type", "floor")
                 require(rounding in ROUNDING_TYPES[op], f"no rounding_type {rounding}")
-                return [avg_pool(inputs[0], **named)]
+                return [avg_pool(inputs[0], **arguments)]
             if op == "AdaptiveAvgPool-8":
                 return [adaptive_avg_pool(inputs[0], inputs[1])]
             return adaptive_max_pool(inputs[0], inputs[1], **attributes)
@@ -95,7 +97,7 @@ def avg_pool(
 def automatic_pads(
     auto_pad: str, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """Pads at the begin and the end of each axis for ``same_upper``, ``same_lower``, ``valid``."""
+    """Return the pads before and after each axis for ``same_upper``, ``same_lower``, ``valid``."""
     require(auto_pad in ("same_upper", "same_lower", "valid"), f"no auto_pad {auto_pad}")
     if auto_pad == "valid":
         return [0] * len(sizes), [0] * len(sizes)
@@ -130,7 +132,7 @@ def adaptive_max_pool(
 
 
 def adaptive_spans(sizes: Sequence[int], output_size: Array) -> list[list[Span]]:
-    """The windows that divide each axis into ``output_size`` parts."""
+    """Return the windows that divide each axis into ``output_size`` parts."""
     require(output_size.shape == (len(sizes),), "one output size an axis")
     require(all(out >= 0 for out in output_size), "output sizes are not negative")
     return [
@@ -140,7 +142,7 @@ def adaptive_spans(sizes: Sequence[int], output_size: Array) -> list[list[Span]]
 
 
 def means(data: Array, spans: list[list[Span]], divisor: int | None) -> Array:
-    """The sum over each window divided by ``divisor``, or by its number of elements if None."""
+    """Divide the sum over each window by ``divisor``, or by its number of elements."""
     result = np.empty(data.shape[:2] + lengths(spans), data.dtype)
     wide = sum_type(data)
     for at, window in windows(spans):
@@ -150,29 +152,35 @@ def means(data: Array, spans: list[list[Span]], divisor: int | None) -> Array:
 
 
 def clip(position: int, size: int) -> int:
-    """The nearest of 0 to ``size``: what of a window lies in the padding is cut off."""
+    """Return the nearest of 0 to ``size``, which cuts off the padding of a window."""
     return max(0, min(position, size))
 
 
 def windows(spans: list[list[Span]]) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """For each output element its index and the slices of its window, batch and channel whole."""
-    whole = (slice(None), slice(None))
+    """Yield for each output element its index and the slices of its window.
+
+    Batch and channel are sliced completely.
+    """
+    all_images = (slice(None), slice(None))
     for numbered in product(*(enumerate(axis) for axis in spans)):
         at = tuple(i for i, _ in numbered)
-        yield whole + at, whole + tuple(slice(start, stop) for _, (start, stop) in numbered)
+        yield (
+            all_images + at,
+            all_images + tuple(slice(start, stop) for _, (start, stop) in numbered),
+        )
 
 
 def lengths(spans: list[list[Span]]) -> tuple[int, ...]:
-    """The number of windows on each axis."""
+    """Count the windows on each axis."""
     return tuple(len(axis) for axis in spans)
 
 
 def sum_type(data: Array) -> type[np.float32] | type[np.float64]:
-    """The type to compute in: float64 for float64, float32 for all narrower ones."""
+    """Return the type to compute in: float64 for float64, float32 for all narrower ones."""
     return np.float64 if data.dtype == np.float64 else np.float32
 
 
-def require(holds: bool, what: str) -> None:
+def require(holds: bool, condition: str) -> None:
     """Raise ValueError unless ``holds``; ``what`` states the condition."""
     if not holds:
-        raise ValueError(what)
+        raise ValueError(condition)

@@ -7,36 +7,31 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
-from conformance.backends.onnx_model import DATA, model, reproduced
+from conformance.backends.onnx_model import model_call
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.dtypes import Array
 
 
-class OnnxReference:
+class OnnxReference(StandaloneAdapter):
     """The reference evaluator of the onnx package."""
 
     name = "onnx-reference"
-    marked = True
 
     def __init__(self) -> None:
-        onnx = onnx_model.package()
-        from onnx.reference import ReferenceEvaluator
+        onnx = onnx_model.load_onnx()
+        from conformance.backends import standalone_onnx_reference
 
         opset = onnx.defs.onnx_opset_version()
         self.capabilities = Capabilities(operators=onnx_model.operators(("onnx.*",), opset))
         self.version = str(onnx.__version__)
-        self._evaluator = ReferenceEvaluator
+        self._calls = standalone_onnx_reference
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by the evaluator itself."""
-        made = model(op, inputs, attributes)
-        with framework():
-            outputs: list[Array] = self._evaluator(made).run(None, {DATA: inputs[0]})
-        return outputs
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f"""\
-from onnx.reference import ReferenceEvaluator
-{reproduced(op, inputs, attributes)}
-outputs = ReferenceEvaluator(model).run(None, {{{DATA!r}: inputs[0]}})"""
+        Raises:
+            Unsupported: there is none.
+        """
+        return StandaloneCall(self._calls.evaluate_model, (model_call(op, inputs, attributes),))

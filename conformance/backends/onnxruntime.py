@@ -9,10 +9,10 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.onnx_model import DATA, model, reproduced
+from conformance.backends.onnx_model import model_call
 from conformance.backends.options import Option
-from conformance.backends.versions import known
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError
 
@@ -22,8 +22,6 @@ PROVIDER = Option(
     "The execution provider that computes; nothing is left to the CPU's instead.",
     default=CPU,
 )
-NO_FALLBACK = ("session.disable_cpu_ep_fallback", "1")
-SILENT = 4  # errors are raised; they need not be logged too
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
 # Models in f16 run too: what has no kernel is cast to f32 and back.
@@ -41,50 +39,47 @@ CAPABILITIES = Capabilities(
 )
 
 
-class OnnxRuntime:
+class OnnxRuntime(StandaloneAdapter):
     """ONNX Runtime's CPU provider, or another, with its default optimisations."""
 
     name = "onnxruntime"
     options = (PROVIDER,)
-    marked = True
 
     def __init__(self, *, provider: str = CPU) -> None:
         import onnxruntime
 
-        self.version = known("onnxruntime", onnxruntime.__version__, oldest="1.15")
-        onnx = onnx_model.package()
+        self.version = require_version("onnxruntime", onnxruntime.__version__, oldest="1.15")
+        onnx = onnx_model.load_onnx()
         self._onnx = str(onnx.__version__)
-        self._onnxruntime = onnxruntime
+        from conformance.backends import standalone_onnxruntime
+
+        self._calls = standalone_onnxruntime
         self._provider = provider
-        there = onnxruntime.get_available_providers()
-        if provider not in there:
+        providers = onnxruntime.get_available_providers()
+        if provider not in providers:
             raise BackendError(
                 f"provider={provider}: this ONNX Runtime {self.version} has no such provider",
-                hint=f"it has: {', '.join(there)}",
+                hint=f"it has: {', '.join(providers)}",
             )
         opset = min(onnx.defs.onnx_opset_version(), self._opset())
         operators = onnx_model.operators(("onnx.*",), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
 
     def environment(self) -> dict[str, str]:
-        """The provider, and what made the models."""
+        """Return the provider, and what made the models."""
         device = f"CPU ({CPU})" if self._provider == CPU else self._provider
         return {"device": device, "onnx": self._onnx}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by ONNX Runtime itself."""
-        made = model(op, inputs, attributes)
-        with framework():
-            session = self._session(made, self._provider)
-            outputs: list[Array] = session.run(None, {DATA: inputs[0]})
-        return outputs
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def _session(self, made: bytes, provider: str) -> Any:
-        options = self._onnxruntime.SessionOptions()
-        options.log_severity_level = SILENT
-        if provider != CPU:
-            options.add_session_config_entry(*NO_FALLBACK)
-        return self._onnxruntime.InferenceSession(made, options, providers=[provider])
+        Raises:
+            Unsupported: there is none.
+        """
+        model = model_call(op, inputs, attributes)
+        return StandaloneCall(self._calls.run_model, (model, self._provider))
 
     def _opset(self) -> int:
         """The newest operator set that it reads, as far as there are specifications.
@@ -93,18 +88,6 @@ class OnnxRuntime:
         """
         for opset in range(onnx_model.NEWEST, 1, -1):
             with suppress(Exception):
-                self._session(onnx_model.nothing(opset), CPU)
+                self._calls.make_session(onnx_model.identity_model(opset), CPU)
                 return opset
         return 1
-
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        alone = f"\noptions.add_session_config_entry{NO_FALLBACK!r}"
-        return f"""\
-import onnxruntime
-{reproduced(op, inputs, attributes)}
-options = onnxruntime.SessionOptions(){"" if self._provider == CPU else alone}
-session = onnxruntime.InferenceSession(
-    model.SerializeToString(), options, providers=[{self._provider!r}]
-)
-outputs = session.run(None, {{{DATA!r}: inputs[0]}})"""

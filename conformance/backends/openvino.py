@@ -9,14 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
-import numpy as np
-
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
 from conformance.backends.options import Option
-from conformance.backends.versions import known
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError
 
@@ -28,7 +25,6 @@ PRECISION = Option(
     default="f32",
     choices=("f32", "f16", "bf16", "dynamic"),
 )
-BF16 = np.dtype(ml_dtypes.bfloat16)
 
 # Its own operators have no prefix, unlike those of others.
 OWN = "[A-Z]*"
@@ -40,206 +36,101 @@ NEWEST_OPSET = 16
 """The newest operation set that there is a specification of."""
 
 
-def _own() -> tuple[str, ...]:
+def _native_operators() -> tuple[str, ...]:
     """OpenVINO's operators, of the operation sets that the installed release has."""
-    places = ("openvino", "openvino.runtime")  # the second before 2025
-    known_sets = [
+    packages = ("openvino", "openvino.runtime")  # the second before 2025
+    opsets = [
         number
         for number in range(1, NEWEST_OPSET + 1)
-        if any(_has(f"{place}.opset{number}") for place in places)
+        if any(_has_module(f"{package}.opset{number}") for package in packages)
     ]
-    if NEWEST_OPSET in known_sets:
+    if NEWEST_OPSET in opsets:
         return (OWN,)
-    return tuple(f"{OWN}-{number}" for number in known_sets)
+    return tuple(f"{OWN}-{number}" for number in opsets)
 
 
-def _models() -> tuple[str, ...]:
+def _onnx_operators() -> tuple[str, ...]:
     """The operators of ONNX, whose models are made with the package onnx: none without it."""
     if not find_spec("onnx"):
         return ()
-    return onnx_model.operators(("onnx.*",), onnx_model.package().defs.onnx_opset_version())
+    return onnx_model.operators(("onnx.*",), onnx_model.load_onnx().defs.onnx_opset_version())
 
 
-def _has(module: str) -> bool:
+def _has_module(module: str) -> bool:
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:
         return False
 
 
-class OpenVINO:
+class OpenVINO(StandaloneAdapter):
     """OpenVINO on the CPU or another device, with inference precision f32 or another."""
 
     name = "openvino"
     options = (DEVICE, PRECISION)
-    marked = True
 
     def __init__(self, *, device: str = "CPU", precision: str = "f32") -> None:
         import openvino
 
-        self.version = known("openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST)
+        self.version = require_version(
+            "openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST
+        )
+        from conformance.backends import standalone_openvino
 
-        try:
-            from openvino import op
-            from openvino.utils.node_factory import NodeFactory
-        except ImportError:  # before 2025 they were elsewhere
-            from openvino.runtime import op
-            from openvino.runtime.utils.node_factory import NodeFactory
-
-        self.capabilities = Capabilities(operators=(*_own(), *_models()))
+        self._calls = standalone_openvino
+        self.capabilities = Capabilities(operators=(*_native_operators(), *_onnx_operators()))
         self._openvino = openvino
-        self._op = op
-        self._node_factory = NodeFactory
-        self._core = openvino.Core()
         self._device = device
         self._properties = {"INFERENCE_PRECISION_HINT": precision}
         try:
-            self._named = str(self._core.get_property(device, "FULL_DEVICE_NAME"))
+            self._device_name = str(self._calls.CORE.get_property(device, "FULL_DEVICE_NAME"))
         except RuntimeError as error:
             raise BackendError(
                 f"device={device}: OpenVINO {self.version} has no such device here",
-                hint=f"it finds: {', '.join(self._core.available_devices)}",
+                hint=f"it finds: {', '.join(self._calls.CORE.available_devices)}",
             ) from error
 
     def environment(self) -> dict[str, str]:
-        """The device and the properties that a result may depend on."""
-        plugins = self._core.get_versions(self._device).values()
+        """Return the device and the properties that a result may depend on."""
+        plugins = self._calls.CORE.get_versions(self._device).values()
         facts = {
-            "device": f"{self._device} ({self._named})",
-            "plugin": ", ".join(f"{one.description} {one.build_number}" for one in plugins),
+            "device": f"{self._device} ({self._device_name})",
+            "plugin": ", ".join(
+                f"{plugin.description} {plugin.build_number}" for plugin in plugins
+            ),
         }
         with suppress(RuntimeError):  # it is the CPU's alone
-            threads = self._core.get_property(self._device, "INFERENCE_NUM_THREADS")
+            threads = self._calls.CORE.get_property(self._device, "INFERENCE_NUM_THREADS")
             facts["INFERENCE_NUM_THREADS"] = "automatic" if threads == 0 else str(threads)
         return facts | self._properties
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``, named as in ``AvgPool-1``: an operator and its operation set.
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``, named as in ``AvgPool-1``.
 
-        An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
-        is invalid is refused by OpenVINO itself (RuntimeError).
+        An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads.
         """
-        made = _onnx(op, inputs, attributes)
-        with framework():
-            model = self._model(op, inputs, attributes, made)
-            compiled = self._core.compile_model(model, self._device, self._properties)
-            request = compiled.create_infer_request()
-            request.infer({0: self._tensor(inputs[0])})
-            tensors = [request.get_output_tensor(i) for i in range(len(model.outputs))]
-        return [from_tensor(tensor) for tensor in tensors]
-
-    def _model(
-        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any], made: bytes
-    ) -> Any:
-        """The model of one operator: read from the ONNX model ``made``, or OpenVINO's own."""
-        return self._core.read_model(made) if made else self._native(op, inputs, attributes)
-
-    def _native(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
-        """The model of one operator of OpenVINO's own.
-
-        The first input is a parameter of static shape, the others are constants, as they are in
-        models. Attributes go to the generic node factory as they are spelled.
-        """
-        operator, _, opset = op.rpartition("-")
-        data, *operands = inputs
-        parameter = self._op.Parameter(self._element_type(data), self._openvino.Shape(data.shape))
-        arguments = [parameter.output(0), *(self._constant(o).output(0) for o in operands)]
-        node = self._node_factory(f"opset{opset}").create(operator, arguments, dict(attributes))
-        return self._openvino.Model(node.outputs(), [parameter], op)
+        settings = (self._device, self._properties)
+        if op.startswith(onnx_model.PREFIX):
+            content = onnx_model.model_call(op, inputs, attributes)
+            return StandaloneCall(self._calls.run_onnx, (content, *settings))
+        return StandaloneCall(self._calls.run_operator, (op, dict(attributes), *settings))
 
     def ir(
         self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> dict[str, bytes]:
-        """The model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
+        """Return the model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
 
-        Raises RuntimeError for what OpenVINO refuses while the model is made.
+        Raises:
+            RuntimeError: OpenVINO refuses to make the model.
         """
-        model = self._model(op, inputs, attributes, _onnx(op, inputs, attributes))
+        model = (
+            self._calls.CORE.read_model(onnx_model.model(op, inputs, attributes))
+            if op.startswith(onnx_model.PREFIX)
+            else self._calls.operator_model(inputs, op, dict(attributes))
+        )
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / "model.xml", Path(folder) / "model.bin"]
             self._openvino.serialize(model, *map(str, files))
             return {file.name: file.read_bytes() for file in files}
-
-    def reproduce(
-        self,
-        op: str,
-        inputs: Sequence[Array],
-        attributes: Mapping[str, Any],
-    ) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        data = inputs[0]
-        bf16 = data.dtype == BF16
-        kind = "openvino.Type.bf16" if bf16 else f"openvino.Type(np.{data.dtype.name})"
-        tensor = "openvino.Tensor(inputs[0])"
-        read = "np.array(request.get_output_tensor(i).data)"
-        lines = ["import openvino"]
-        if bf16:
-            # In its Python API bf16 goes in as codes, and comes out as codes in float16 arrays.
-            tensor = f"openvino.Tensor(inputs[0].view(np.uint16), {list(data.shape)}, {kind})"
-            lines.append("import ml_dtypes")
-        if op.startswith(onnx_model.PREFIX):
-            lines.append(onnx_model.reproduced(op, inputs, attributes))
-            lines.append("model = openvino.Core().read_model(model.SerializeToString())")
-        else:
-            lines += self._native_lines(op, inputs, kind)
-        lines += [
-            "compiled = openvino.Core().compile_model(",
-            f"    model, {self._device!r}, {self._properties!r}",
-            ")",
-            "request = compiled.create_infer_request()",
-            f"request.infer({{0: {tensor}}})",
-            f"outputs = [{read} for i in range(len(model.outputs))]",
-        ]
-        if bf16:
-            first = "outputs[0].view(ml_dtypes.bfloat16)"
-            lines.append(f"outputs = [{first}, *outputs[1:]]")
-        return "\n".join(lines)
-
-    def _native_lines(self, op: str, inputs: Sequence[Array], kind: str) -> list[str]:
-        """Source that makes the model of one operator of OpenVINO's own."""
-        operator, _, opset = op.rpartition("-")
-        data, *operands = inputs
-        made = self._op.__name__  # it depends on the release
-        lines = [f"import {made}", f"from {self._node_factory.__module__} import NodeFactory"]
-        lines.append(f"data = {made}.Parameter({kind}, openvino.Shape({list(data.shape)}))")
-        arguments = ["data.output(0)"]
-        for number in range(1, 1 + len(operands)):
-            name = f"operand_{number}"
-            lines.append(f"{name} = {made}.Constant(openvino.Tensor(inputs[{number}]))")
-            arguments.append(f"{name}.output(0)")
-        return [
-            *lines,
-            f'node = NodeFactory("opset{opset}").create(',
-            f"    {operator!r}, [{', '.join(arguments)}], dict(attributes)",
-            ")",
-            "model = openvino.Model(node.outputs(), [data], op)",
-        ]
-
-    def _element_type(self, array: Array) -> Any:
-        # openvino.Type reads numpy types, among which bf16 is not.
-        return self._openvino.Type.bf16 if array.dtype == BF16 else self._openvino.Type(array.dtype)
-
-    def _constant(self, operand: Array) -> Any:
-        return self._op.Constant(self._tensor(operand))
-
-    def _tensor(self, array: Array) -> Any:
-        codes = array.view(np.uint16) if array.dtype == BF16 else array
-        return self._openvino.Tensor(
-            codes, self._openvino.Shape(array.shape), self._element_type(array)
-        )
-
-
-def _onnx(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
-    """The ONNX model of an operator of ONNX; empty for one of OpenVINO's own."""
-    foreign = op.startswith(onnx_model.PREFIX)
-    return onnx_model.model(op, inputs, attributes) if foreign else b""
-
-
-def from_tensor(tensor: Any) -> Array:
-    """A copy of a tensor's elements in its logical type.
-
-    The Python API hands bf16 out as float16 arrays that hold bf16 codes; they are viewed as what
-    they are.
-    """
-    array: Array = np.array(tensor.data)
-    return array.view(BF16) if tensor.element_type.to_string() == "bf16" else array

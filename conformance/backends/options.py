@@ -30,12 +30,16 @@ class Option:
         if not self.name.isidentifier() or self.type not in TYPES or not self.help.strip():
             raise BackendError(
                 f"option {self.name!r}: it needs the name of an argument, help, and a type of "
-                f"{', '.join(one.__name__ for one in TYPES)}",
+                f"{', '.join(kind.__name__ for kind in TYPES)}",
                 hint='for example Option("device", "The device.", default="cpu")',
             )
 
     def read(self, text: str, origin: str) -> Any:
-        """The value that a text stands for. Raises :class:`BackendError`, begun by ``origin``."""
+        """Parse the value that a text stands for.
+
+        Raises:
+            BackendError: beginning with ``origin``, if the option cannot have that value.
+        """
         try:
             value = TRUTHS[text.lower()] if self.type is bool else self.type(text)
         except (ValueError, KeyError):
@@ -57,11 +61,15 @@ class Option:
 
 
 def declared_by(candidate: object) -> tuple[Option, ...]:
-    """The options of a class; none of anything else. Raises :class:`BackendError`."""
+    """Return the options that a class declares; empty for anything else.
+
+    Raises:
+        BackendError: they are no tuple of options.
+    """
     if not isinstance(candidate, type):
         return ()
     options = getattr(candidate, "options", ())
-    if not isinstance(options, tuple) or not all(isinstance(one, Option) for one in options):
+    if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
         raise BackendError(
             f"{candidate.__name__}: 'options' is no tuple of conformance.backends.Option",
             hint='for example (Option("device", "The device.", default="cpu"),)',
@@ -69,26 +77,27 @@ def declared_by(candidate: object) -> tuple[Option, ...]:
     return options
 
 
-def read(candidate: object, given: Mapping[str, str], origin: str) -> dict[str, Any]:
-    """The arguments that the options ``given`` are to a class.
+def parse_options(candidate: object, texts: Mapping[str, str], origin: str) -> dict[str, Any]:
+    """Return the arguments that options, ``given`` as texts, are to a class.
 
-    Raises :class:`BackendError`, which begins with ``origin`` and lists what there is, for options
-    that are not declared and for values that they cannot have.
+    Raises:
+        BackendError: beginning with ``origin``, for options that are not declared, with a list of
+            those that are, and for values that they cannot have.
     """
-    declared = {one.name: one for one in declared_by(candidate)}
-    unknown = next((name for name in given if name not in declared), None)
+    declared = {option.name: option for option in declared_by(candidate)}
+    unknown = next((name for name in texts if name not in declared), None)
     if unknown is None:
-        return {name: declared[name].read(text, origin) for name, text in given.items()}
+        return {name: declared[name].read(text, origin) for name, text in texts.items()}
     if not declared:
         raise BackendError(f"{origin}: it has no options", hint=f"leave '{unknown[:80]}' out")
     near = closest(unknown, declared)
     raise BackendError(
         f"{origin}: no option '{unknown[:80]}'",
         hint=(f"{near} " if near else "")
-        + f"options: {', '.join(described(tuple(declared.values())))}",
+        + f"options: {', '.join(describe_options(tuple(declared.values())))}",
     )
 
 
-def described(options: Sequence[Option]) -> list[str]:
-    """Each option with what it may be, on a line."""
-    return [f"{one.name} ({one.expected})" for one in options]
+def describe_options(options: Sequence[Option]) -> list[str]:
+    """Describe each option with what it may be, on a line."""
+    return [f"{option.name} ({option.expected})" for option in options]

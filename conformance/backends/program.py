@@ -12,15 +12,17 @@ MARK = "exec:"
 
 
 def is_program(spec: str) -> bool:
-    """Whether ``spec`` names a program, and not a Python object."""
+    """Return whether ``spec`` names a program, and not a Python object."""
     return spec.startswith(MARK)
 
 
 def command_line(spec: str) -> list[str]:
-    """The words of the command in ``spec``, divided as a shell would; no shell runs it.
+    """Split the command in ``spec`` into words as a shell would; no shell runs it.
 
-    The first word is a path, or the name of a program in the search path. Raises
-    :class:`BackendError` where there is no such program.
+    The first word is a path, or the name of a program in the search path.
+
+    Raises:
+        BackendError: there is no such program.
     """
     try:
         words = shlex.split(spec.removeprefix(MARK))
@@ -29,20 +31,20 @@ def command_line(spec: str) -> list[str]:
     if not words:
         raise BackendError(f"{spec} names no program", hint='for example "exec:./runner --flag"')
     if shutil.which(words[0]) is None:
-        there = Path(words[0]).is_file()
+        is_file = Path(words[0]).is_file()
         raise BackendError(
-            f"{spec}: {words[0]} cannot be run" if there else f"{spec}: no program {words[0]}",
+            f"{spec}: {words[0]} cannot be run" if is_file else f"{spec}: no program {words[0]}",
             hint=f"make it executable: chmod +x {shlex.quote(words[0])}"
-            if there
+            if is_file
             else "give its path, as in exec:./runner; paths are relative to the current folder",
         )
     return words
 
 
-def file_of(spec: str) -> Path | None:
-    """The file of the program that ``spec`` names; None where there is none."""
+def program_file(spec: str) -> Path | None:
+    """Return the file of the program that ``spec`` names; None if there is none."""
     try:
-        found = shutil.which(command_line(spec)[0])
+        path = shutil.which(command_line(spec)[0])
     except BackendError:
         return None
-    return None if found is None else Path(found)
+    return None if path is None else Path(path)

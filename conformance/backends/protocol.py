@@ -48,13 +48,17 @@ class Backend(Protocol):
         """The version of what is tested."""
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
-        """The outputs of ``op`` (``AvgPool-1``), in the order of its specification.
+        """Compute the outputs of ``op`` (``AvgPool-1``), in the order of its specification.
 
-        ``inputs`` are fresh, writable, C-contiguous arrays in the order of the specification;
-        bf16 arrays are of type ``ml_dtypes.bfloat16``, both ways. ``attributes`` are spelled as
-        the document spells them; values are int, bool, str or lists of them. Raises
-        :class:`Unsupported` for what the backend does not claim; any other exception rejects the
-        case as invalid.
+        Args:
+            inputs: fresh, writable, C-contiguous arrays in the order of the specification; bf16
+                arrays are of type ``ml_dtypes.bfloat16``, both ways.
+            attributes: spelled as the document spells them; values are int, bool, str or lists of
+                them.
+
+        Raises:
+            Unsupported: the backend does not claim the case. Any other exception rejects the case
+                as invalid.
         """
 
 
@@ -66,67 +70,74 @@ class FunctionBackend:
     """
 
     def __init__(self, function: Run, name: str | None = None, version: str | None = None) -> None:
-        place = str(getattr(function, "__module__", None) or "")
-        own = str(getattr(function, "__name__", "function"))
-        self.name = name or (_module_name(place) if own == "run" and place else own)
-        self.version = version or str(getattr(sys.modules.get(place), "__version__", "unversioned"))
+        module_name = str(getattr(function, "__module__", None) or "")
+        function_name = str(getattr(function, "__name__", "function"))
+        self.name = name or (
+            _module_name(module_name) if function_name == "run" and module_name else function_name
+        )
+        self.version = version or str(
+            getattr(sys.modules.get(module_name), "__version__", "unversioned")
+        )
         self._function = function
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
-        """What the function returns."""
+        """Call the function."""
         return self._function(op, inputs, attributes)
 
 
-def _module_name(place: str) -> str:
+def _module_name(module_name: str) -> str:
     """What people call a module: its file's name, or the last part of its own."""
-    file = getattr(sys.modules.get(place), "__file__", None)
+    file = getattr(sys.modules.get(module_name), "__file__", None)
     stem = Path(file).stem if isinstance(file, str) else "__init__"
-    return place.rpartition(".")[2] if stem == "__init__" else stem
+    return module_name.rpartition(".")[2] if stem == "__init__" else stem
 
 
 def as_backend(
     candidate: object, arguments: Mapping[str, Any] = NOTHING, *, origin: str = "backend"
 ) -> Backend:
-    """``candidate`` as a checked backend: an instance as it is, a function wrapped, a class called
-    with ``arguments``.
+    """Return ``candidate`` as a checked backend.
 
-    Raises :class:`BackendError`, which begins with ``origin``, for an object that is none, and
-    for members of the wrong type. What a class raises when it is called passes through.
+    An instance stays as it is, a function is wrapped, a class is called with ``arguments``. What a
+    class raises when it is called passes through.
+
+    Raises:
+        BackendError: beginning with ``origin``, for an object that is no backend, and for members
+            of the wrong type.
     """
     if isinstance(candidate, type):
         if not callable(getattr(candidate, "run", None)):
-            raise _not_one(origin, f"class {candidate.__name__} has no method 'run'")
+            raise _no_backend(origin, f"class {candidate.__name__} has no method 'run'")
         candidate = candidate(**arguments)
     if not callable(getattr(candidate, "run", None)):
         if not callable(candidate):
-            raise _not_one(origin, f"{type(candidate).__name__} has no method 'run'")
+            raise _no_backend(origin, f"{type(candidate).__name__} has no method 'run'")
         candidate = FunctionBackend(candidate)
     for member in ("name", "version"):
         value = getattr(candidate, member, None)
         if not isinstance(value, str) or not value:
-            raise _not_one(origin, f"'{member}' is {value!r}, not a non-empty string")
+            raise _no_backend(origin, f"'{member}' is {value!r}, not a non-empty string")
     capabilities = getattr(candidate, "capabilities", None)
     if not isinstance(capabilities, Capabilities | None):
-        raise _not_one(origin, f"'capabilities' is a {type(capabilities).__name__}")
+        raise _no_backend(origin, f"'capabilities' is a {type(capabilities).__name__}")
     if not isinstance(candidate, Backend):
-        raise _not_one(origin, f"{type(candidate).__name__} does not follow the protocol")
+        raise _no_backend(origin, f"{type(candidate).__name__} does not follow the protocol")
     return candidate
 
 
 def capabilities_of(backend: Backend) -> Capabilities | None:
-    """What the backend declares to support; None, if it declares nothing."""
+    """Return what the backend declares to support; None if it declares nothing."""
     declared: Capabilities | None = getattr(backend, "capabilities", None)
     return declared
 
 
 def environment_of(backend: Backend) -> dict[str, str]:
-    """The backend's own facts for the run log; empty, if it offers none."""
+    """Return the backend's facts for the run log; empty if it offers none."""
     environment = getattr(backend, "environment", None)
     facts: Mapping[Any, Any] = environment() if callable(environment) else {}
     return {str(key): str(value) for key, value in facts.items()}
 
 
-def _not_one(origin: str, problem: str) -> BackendError:
+def _no_backend(origin: str, problem: str) -> BackendError:
     return BackendError(
         f"{origin}: not a backend: {problem}",
         hint="a backend has 'name' and 'version' (strings) and run(op, inputs, attributes); "

@@ -34,9 +34,11 @@ class Reference:
             self.specs = specs
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op`` in their own types.
+        """Compute the outputs of ``op`` in their types.
 
-        Raises InvalidCase for what its specification refuses, and Unsupported without one.
+        Raises:
+            InvalidCase: its specification refuses the arguments.
+            Unsupported: there is no specification of it.
         """
         spec = self.specs.get(op)
         if spec is None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import numpy as np
-
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -26,11 +24,15 @@ class Call:
     arguments: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     pads: Sequence[int] = ()
-    index_type: Any = None
+    index_type: str | None = None
 
 
-def said(words: Mapping[str, T], word: str) -> T:
-    """What a word means to PyTorch; Unsupported for one that means nothing to it."""
+def translate_word(words: Mapping[str, T], word: str) -> T:
+    """Return what a word means to PyTorch.
+
+    Raises:
+        Unsupported: it means nothing to PyTorch.
+    """
     if word not in words:
         raise Unsupported(f"PyTorch has no '{word}'")
     return words[word]
@@ -51,13 +53,13 @@ def _is_one(value: Any) -> bool:
 
 
 def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
-    """The call that one of PyTorch's own operators is, on so many spatial axes."""
+    """Return the call that is one of PyTorch's operators, on ``axes`` spatial axes."""
     function = f"{op.removeprefix('torch.').rpartition('-')[0]}{axes}d"
     arguments = tuple(operand.tolist() for operand in operands)
-    words = dict(attributes)
+    keywords = dict(attributes)
     if "max" in function:
-        words["return_indices"] = True
+        keywords["return_indices"] = True
     if function == "lp_pool1d":
         # It multiplies by kernel_size, so that one is a number there and no list of one.
-        words = {key: value[0] if _is_one(value) else value for key, value in words.items()}
-    return Call(function, arguments, words, index_type=np.int64 if "max" in function else None)
+        keywords = {key: value[0] if _is_one(value) else value for key, value in keywords.items()}
+    return Call(function, arguments, keywords, index_type="int64" if "max" in function else None)

@@ -7,8 +7,8 @@ from typing import Any
 
 from conformance.backends import torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.standalone_call import StandaloneCall
 from conformance.backends.torch import THREADS, Torch
-from conformance.backends.torch_calls import Call
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -54,18 +54,21 @@ class TorchMkldnn(Torch):
     name = "torch-mkldnn"
     capabilities = CAPABILITIES
     options = (THREADS,)
-    converted = (".to_mkldnn()", ".to_dense()")
+    kernels = "onednn"
 
     def __init__(self, *, threads: int | None = None) -> None:
         super().__init__(threads=threads)
         # A build without oneDNN is found out here and not by each vector.
-        self._answer(Call("relu"), self._torch.zeros(1))
+        self._warm_up()
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by PyTorch itself (RuntimeError)."""
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
+
+        Raises:
+            Unsupported: there is none.
+        """
         if op not in OPERATORS:
             raise Unsupported(f"{op} has no kernel for oneDNN's layout")
-        return super().run(op, inputs, attributes)
-
-    def _answer(self, call: Call, data: Any) -> Any:
-        return self._called(call, self._padded(call, data).to_mkldnn()).to_dense()
+        return super().call(op, inputs, attributes)

@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from conformance.backends.capabilities import Exclusion
-from conformance.backends.torch_calls import Call, said
+from conformance.backends.torch_calls import Call, translate_word
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
 OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
-INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
+INDEX_TYPES = {"i32": "int32", "i64": "int64"}
 CEIL = {"floor": False, "ceil": True}
 
 # Pads that PyTorch's argument cannot express: one number an axis, at most half the kernel.
@@ -71,7 +69,11 @@ EXCLUDING = (
 
 
 def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
-    """The call that asks what ``op`` asks on so many spatial axes; Unsupported where none does."""
+    """Return the call that computes ``op`` on ``axes`` spatial axes.
+
+    Raises:
+        Unsupported: no call does.
+    """
     if op in ("AvgPool-1", "MaxPool-1"):
         return _pool(op, axes, attributes)
     output_size = operands[0].tolist()
@@ -81,7 +83,7 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
         f"adaptive_max_pool{axes}d",
         (output_size,),
         {"return_indices": True},
-        index_type=said(INDEX_TYPES, attributes.get("index_element_type", "i64")),
+        index_type=translate_word(INDEX_TYPES, attributes.get("index_element_type", "i64")),
     )
 
 
@@ -93,12 +95,12 @@ def _pool(op: str, axes: int, attributes: Mapping[str, Any]) -> Call:
         padding = _padding(axes, attributes)
     begin, pads = padding
     arguments = (attributes["kernel"], attributes["strides"], begin)
-    ceil_mode = said(CEIL, attributes.get("rounding_type", "floor"))
+    ceil_mode = translate_word(CEIL, attributes.get("rounding_type", "floor"))
     if op == "MaxPool-1":
         return Call(f"max_pool{axes}d", arguments, {"ceil_mode": ceil_mode})
     counted = not attributes["exclude-pad"]
-    words = {"ceil_mode": ceil_mode, "count_include_pad": counted}
-    return Call(f"avg_pool{axes}d", arguments, words, pads)
+    keywords = {"ceil_mode": ceil_mode, "count_include_pad": counted}
+    return Call(f"avg_pool{axes}d", arguments, keywords, pads)
 
 
 def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int]]:

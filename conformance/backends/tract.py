@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.marking import framework
-from conformance.backends.onnx_model import model, reproduced
-from conformance.backends.versions import known
+from conformance.backends.onnx_model import model_call
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 
 # tract's list of ONNX operators has no LpPool, and its arrays for Python no bf16.
@@ -25,45 +23,34 @@ CAPABILITIES = Capabilities(
 OLDEST = "0.23"
 
 
-class Tract:
+class Tract(StandaloneAdapter):
     """tract on the CPU, with its default optimisations."""
 
     name = "tract"
-    marked = True
 
     def __init__(self) -> None:
         import tract
 
-        self.version = known("tract", tract.version(), oldest=OLDEST)
-        onnx = onnx_model.package()
+        self.version = require_version("tract", tract.version(), oldest=OLDEST)
+        onnx = onnx_model.load_onnx()
         opset = onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
         self._onnx = str(onnx.__version__)
-        self._tract = tract
+        from conformance.backends import standalone_tract
+
+        self._calls = standalone_tract
 
     def environment(self) -> dict[str, str]:
-        """The device, and what made the models."""
+        """Return the device, and what made the models."""
         return {"device": "CPU", "onnx": self._onnx}
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by tract itself (TractError)."""
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "model.onnx"  # it reads models from files only
-            file.write_bytes(model(op, inputs, attributes))
-            with framework():
-                loaded = self._tract.onnx().load(file)
-                outputs = loaded.into_model().into_runnable().run([inputs[0]])
-        return [output.to_numpy() for output in outputs]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f"""\
-import os, tempfile, tract
-{reproduced(op, inputs, attributes)}
-with tempfile.TemporaryDirectory() as folder:
-    file = os.path.join(folder, "model.onnx")
-    with open(file, "wb") as stream:
-        stream.write(model.SerializeToString())
-    loaded = tract.onnx().load(file)
-outputs = [one.to_numpy() for one in loaded.into_model().into_runnable().run([inputs[0]])]"""
+        Raises:
+            Unsupported: there is none.
+        """
+        return StandaloneCall(self._calls.run_model, (model_call(op, inputs, attributes),))

@@ -8,9 +8,9 @@ from typing import Any
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.marking import framework
-from conformance.backends.onnx_model import model, reproduced
-from conformance.backends.versions import known
+from conformance.backends.onnx_model import model_call
+from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 
 TARGET = "llvm"
@@ -30,51 +30,41 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Tvm:
+class Tvm(StandaloneAdapter):
     """TVM's Relax on the CPU, compiled by LLVM for each model."""
 
     name = "tvm"
-    marked = True
 
     def __init__(self) -> None:
         import tvm
 
-        self.version = known("tvm", tvm.__version__, oldest="0.25")
-        from tvm import relax
-        from tvm.relax.frontend.onnx import from_onnx
+        self.version = require_version("tvm", tvm.__version__, oldest="0.25")
         from tvm.target import codegen
 
-        self._onnx = onnx_model.package()
+        from conformance.backends import standalone_tvm
+
+        self._onnx = onnx_model.load_onnx()
         opset = self._onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
-        self._tvm = tvm
-        self._relax = relax
         self._codegen = codegen
-        self._from_onnx = from_onnx
+        self._calls = standalone_tvm
 
     def environment(self) -> dict[str, str]:
-        """The target, its compiler, and what made the models."""
+        """Return the target, its compiler, and what made the models."""
         return {
             "device": f"CPU ({TARGET})",
             "llvm": str(self._codegen.llvm_version_major()),
             "onnx": str(self._onnx.__version__),
         }
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; what is invalid is refused by TVM itself."""
-        made = self._onnx.load_model_from_string(model(op, inputs, attributes))
-        with framework():
-            built = self._relax.build(self._from_onnx(made), target=TARGET)
-            machine = self._relax.VirtualMachine(built, self._tvm.cpu())
-            return [machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
+    def call(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> StandaloneCall:
+        """Return the call that computes ``op``.
 
-    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
-        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return f"""\
-import tvm
-from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
-{reproduced(op, inputs, attributes)}
-machine = relax.VirtualMachine(relax.build(from_onnx(model), target={TARGET!r}), tvm.cpu())
-outputs = [machine["main"](tvm.runtime.tensor(inputs[0])).numpy()]"""
+        Raises:
+            Unsupported: there is none.
+        """
+        model = model_call(op, inputs, attributes)
+        return StandaloneCall(self._calls.run_model, (model, TARGET))

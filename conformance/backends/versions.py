@@ -7,9 +7,17 @@ import re
 from conformance.errors import BackendError
 
 
-def known(framework: str, version: object, *, oldest: str) -> str:
-    """The version as text. Raises :class:`BackendError` for one before the ``oldest``, which the
-    adapter was not written for: its failures would be laid at the framework's door."""
+def require_version(framework: str, version: object, *, oldest: str) -> str:
+    """Check that a framework is not older than its adapter was written for.
+
+    Failures of an older one would be laid at the framework's door.
+
+    Returns:
+        The version as text.
+
+    Raises:
+        BackendError: the version is before ``oldest``.
+    """
     text = str(version)
     if _numbers(text) < _numbers(oldest):
         raise BackendError(
@@ -19,10 +27,16 @@ def known(framework: str, version: object, *, oldest: str) -> str:
     return text
 
 
-def needed(framework: str, version: object, **found: object) -> None:
-    """Raises :class:`BackendError` where something that an adapter needs was not ``found``: None
-    under its name, in which ``__`` stands for a dot."""
-    missing = [name.replace("__", ".") for name, value in found.items() if value is None]
+def require_features(framework: str, version: object, **features: object) -> None:
+    """Check that a framework has what its adapter needs.
+
+    Args:
+        features: by name, in which ``__`` stands for a dot; None if missing.
+
+    Raises:
+        BackendError: naming what is missing.
+    """
+    missing = [name.replace("__", ".") for name, value in features.items() if value is None]
     if missing:
         raise BackendError(
             f"{framework} {version} has no {' and no '.join(missing)}, which its adapter needs",

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import BackendError
-from conformance.grade.outcome import Ending, Outcome, described
+from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.run.executor import Executor, Request
 
 
@@ -26,7 +26,7 @@ class HashingExecutor(Executor):
         BackendError: on entry, if the backend does not consist of the ``expected`` pieces.
     """
 
-    def __init__(self, inner: Executor, expected: tuple[Piece, ...] | None = None) -> None:
+    def __init__(self, inner: Executor, expected: tuple[Component, ...] | None = None) -> None:
         super().__init__()
         self._inner = inner
         self.requests = inner.requests
@@ -91,14 +91,14 @@ def outcome_digest(outcome: Outcome) -> str:
 
 
 def _facts(item: object) -> list[Any]:
-    value = described(item)
+    value = describe_value(item)
     kind = "array" if value.shape is not None else value.type
     return [kind, value.dtype, value.swapped, None if value.shape is None else list(value.shape)]
 
 
 def _elements(returned: Any) -> Iterator[bytes]:
     for item in returned:
-        if type(item) is np.ndarray and (row := DTYPES.get(described(item).dtype)):
+        if type(item) is np.ndarray and (row := DTYPES.get(describe_value(item).dtype)):
             yield _element_bytes(item, row)
 
 

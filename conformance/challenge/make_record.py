@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
 from conformance.challenge.record import ChallengeBackend, ChallengeCase, ChallengeRecord
 from conformance.challenge.secret import Secret
 from conformance.challenge.select_suite import selection_versions
@@ -20,7 +20,7 @@ from conformance.suite.store import Suite
 
 
 def recorded_backend(
-    identity: Identity, backend_name: str, more_pieces: Iterable[Piece] = ()
+    identity: Identity, backend_name: str, more_pieces: Iterable[Component] = ()
 ) -> ChallengeBackend:
     """Describe a backend for a record; ``more_pieces`` are stated by whoever runs it."""
     capabilities = identity.capabilities

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance import TOOL
-from conformance.backends import pieces
+from conformance.backends import components
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
 from conformance.errors import BackendError, SuiteError
 from conformance.evidence import BAR, Evidence, Measured, State
 from conformance.grade.precision import parse_precision
@@ -79,18 +79,18 @@ class ChallengeBackend:
     name: str
     version: str
     capabilities: Mapping[str, Any] | None
-    pieces: tuple[Piece, ...]
-    beside: tuple[Piece, ...]
+    pieces: tuple[Component, ...]
+    beside: tuple[Component, ...]
 
     @property
     def digest(self) -> str:
         """The digest that the seed depends on."""
-        return pieces.digest(self.pieces)
+        return components.composition_digest(self.pieces)
 
     @property
     def bound(self) -> bool:
         """True if the digest stands for all that computes."""
-        return pieces.bound(self.pieces)
+        return components.is_fully_hashed(self.pieces)
 
     @property
     def declared(self) -> Capabilities | None:
@@ -266,8 +266,8 @@ def _from_document(document: dict[str, Any], where: str) -> ChallengeRecord:
             name=backend["name"],
             version=backend["version"],
             capabilities=backend["capabilities"],
-            pieces=tuple(Piece(*piece) for piece in backend["pieces"]),
-            beside=tuple(Piece(*piece) for piece in backend["beside"]),
+            pieces=tuple(Component(*piece) for piece in backend["pieces"]),
+            beside=tuple(Component(*piece) for piece in backend["beside"]),
         ),
         suite=document["suite"]["name"],
         level=document["level"],

@@ -50,7 +50,7 @@ class Secret:
         """Return the seed for a backend of this digest.
 
         It is the first 8 bytes, big-endian, of SHA-256 of a tag, the secret and the 32 bytes of the
-        digest (:func:`conformance.backends.pieces.digest`).
+        digest (:func:`conformance.backends.components.composition_digest`).
         """
         sha256 = hashlib.sha256(_SEED + self.data + bytes.fromhex(digest)).digest()
         return int.from_bytes(sha256[:SEED], "big")

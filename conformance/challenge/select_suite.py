@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.claims import claimed
+from conformance.backends.supported_subsets import supported_subsets
 from conformance.errors import UsageError
 from conformance.generate import plan
 from conformance.generate.large import with_large
@@ -51,7 +51,7 @@ def select_suite(
         UsageError: the backend declares none of the operators.
         SuiteError: ``out`` cannot be written.
     """
-    subsets = None if declared is None else claimed(declared, specs)
+    subsets = None if declared is None else supported_subsets(declared, specs)
     if subsets == {}:
         raise UsageError(
             f"the backend declares nothing of {', '.join(specs)}",

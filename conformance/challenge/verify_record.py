@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance import DISTRIBUTION, TOOL, parallel
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
 from conformance.challenge.digests import HashingExecutor
 from conformance.challenge.make_record import count_kills, recorded_backend
 from conformance.challenge.record import ChallengeRecord
@@ -285,7 +285,7 @@ def _same_backend(record: ChallengeRecord, executor: HashingExecutor) -> Step:
     return _done(name, text + (f"; beside it other files of the machine: {beside}" * bool(beside)))
 
 
-def _differing_pieces(here: Sequence[Piece], stated: Sequence[Piece]) -> str:
+def _differing_pieces(here: Sequence[Component], stated: Sequence[Component]) -> str:
     """Name pieces that only one side has, or with other bytes."""
     return _first_names(sorted({piece.name for piece in {*here} ^ {*stated}}))
 

@@ -75,7 +75,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
             "not investigated yet."
         ),
         earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
-        whole=not any(run.header["options"].get(name) for name in NARROWING),
+        is_complete=not any(run.header["options"].get(name) for name in NARROWING),
     )
     write_text(out, text, hint="name another file: --out FILE")
     failures = run.score.total.wrong

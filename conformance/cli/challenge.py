@@ -20,7 +20,7 @@ from conformance.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from conformance.backends.pieces import Piece
+    from conformance.backends.components import Component
     from conformance.run.executor import Executor, Identity
 
 RECORD = "record.json"
@@ -98,12 +98,12 @@ def hashed(backend: str, env: str | None) -> None:
     distributions that they came with, and the shared objects that it loads. A program is its file,
     its arguments and its shared objects. Files of the system and of Python itself are left out.
     """
-    from conformance.backends import pieces
+    from conformance.backends import components
 
     hashed = _identity(backend, env).pieces or ()
     for piece in hashed:
         click.echo(f"{piece.sha256 or 'not hashed':64}  {piece.kind} {piece.name}")
-    click.echo(f"{pieces.digest(hashed)}  all {len(hashed)}")
+    click.echo(f"{components.composition_digest(hashed)}  all {len(hashed)}")
 
 
 @challenge.command(
@@ -184,7 +184,7 @@ def run(
     The seed is a hash of the secret and of the backend's digest. Cases are selected for what the
     backend declares to support. Each is run twice, and both results have to be right.
     """
-    from conformance.backends import pieces
+    from conformance.backends import components
     from conformance.challenge.digests import HashingExecutor
     from conformance.challenge.make_record import make_record, recorded_backend
     from conformance.challenge.record import encode_record
@@ -214,7 +214,9 @@ def run(
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     asked = runner.executor_for(backend)
     identity = _loaded(asked)
-    tested = recorded_backend(identity, backend, [pieces.remote("not hashed")] if remote else ())
+    tested = recorded_backend(
+        identity, backend, [components.remote_component("not hashed")] if remote else ()
+    )
     click.echo(f"backend: {tested.digest}, {len(tested.pieces)} pieces", err=True)
     if not tested.bound:
         click.echo("not hashed: " + _not_hashed(tested.pieces), err=True)
@@ -359,5 +361,5 @@ def _loaded(executor: Executor) -> Identity:
         return executor.identity
 
 
-def _not_hashed(pieces: Sequence[Piece]) -> str:
+def _not_hashed(pieces: Sequence[Component]) -> str:
     return ", ".join(f"{piece.kind} {piece.name}" for piece in pieces if not piece.sha256)

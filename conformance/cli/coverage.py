@@ -87,7 +87,7 @@ def coverage(
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.audit_suite import select_operators
     from conformance.audit.coverage import coverage as measure
-    from conformance.backends.claims import claimed
+    from conformance.backends.supported_subsets import supported_subsets
     from conformance.cli.part import capabilities, part, tell_part
     from conformance.generate.narrow import narrowed
     from conformance.suite.store import open_suite
@@ -98,7 +98,7 @@ def coverage(
     narrow = None
     if asked_for is not None:
         suite = part(suite, asked, asked_for)
-        narrow = claimed(asked_for, {op: suite.specs[op] for op in asked})
+        narrow = supported_subsets(asked_for, {op: suite.specs[op] for op in asked})
     whole.manifest.confirm()
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if asked_for is not None:

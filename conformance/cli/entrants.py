@@ -42,7 +42,7 @@ def entrants(words: Sequence[str]) -> tuple[Entrant, ...]:
 
 
 def _entrant(word: str) -> Entrant:
-    from conformance.backends.backend_name import canonical, parse
+    from conformance.backends.backend_name import canonical, parse_backend_name
     from conformance.run.worker_python import python_of
 
     match = SYNTAX.fullmatch(word)
@@ -51,7 +51,7 @@ def _entrant(word: str) -> Entrant:
             f"--backend {word[:200]!a} names no backend", hint="write [LABEL=]NAME[@VENV]"
         )
     backend = canonical(match["backend"])
-    usual = OTHER.sub("-", backend) if parse(backend).options else backend
+    usual = OTHER.sub("-", backend) if parse_backend_name(backend).options else backend
     label = usual if match["label"] is None else match["label"]
     if not LABEL.fullmatch(label) or label.lower() in FILES:
         raise UsageError(

@@ -113,13 +113,13 @@ def claims_of(
     nothing is declared.
     """
     from conformance.backends.capabilities import Capabilities
-    from conformance.backends.claims import claimed
+    from conformance.backends.supported_subsets import supported_subsets
     from conformance.errors import UsageError
 
     declared = (declared_by(backend, env) if backend else None) or Capabilities()
     if partitions:
         declared = partitions.narrowed(declared)
-    found = claimed(declared, specs)
+    found = supported_subsets(declared, specs)
     if not found:
         who = f"{backend} declares" if backend else "there are"
         raise UsageError(
@@ -178,7 +178,7 @@ def open_question(
     is one that a search for vectors has not killed. Raises UsageError for a predicate that the
     operator cannot have.
     """
-    from conformance.backends.claims import claimed
+    from conformance.backends.supported_subsets import supported_subsets
     from conformance.generate.declared import can_not_show
     from conformance.suite.parts import Part
     from conformance.suite.strength import Strength
@@ -186,7 +186,7 @@ def open_question(
     op, nothing = score.op, frozenset[str]()
     names = frozenset(fault.id for fault in score.missed)
     left_out = asked.restrictions(op)
-    claim = claimed(asked, {op: suite.specs[op]}).get(op)
+    claim = supported_subsets(asked, {op: suite.specs[op]}).get(op)
     if claim is None or not left_out or not names:
         return nothing, nothing
     known = suite.manifest.strength.get(op, Strength()).parts

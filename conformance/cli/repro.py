@@ -133,7 +133,7 @@ def made(
         ConformanceError: as :func:`conformance.repro.backend_source.request_source` and
             :func:`conformance.repro.script.script` raise it.
     """
-    from conformance.backends.layouts import arrangement
+    from conformance.backends.layouts import layout_for
     from conformance.grade.precision import parse_precision
     from conformance.repro.agreement import disagreement
     from conformance.repro.backend_source import request_source
@@ -144,7 +144,7 @@ def made(
     precisions, spec = parse_precision(precision), suite.specs.get(vector.case.op)
     python = None if env is None else python_of(env)
     source = request_source(backend, vector, timeout, python)
-    layout = arrangement(source.declared, spec, vector.case)
+    layout = layout_for(source.declared, spec, vector.case)
     arguments = (vector, spec, source.call, source.backend, suite.name, level, precisions)
     write = partial(script, *arguments, layout=layout)
     # It runs in another folder than it will lie in, so it finds the backend as that was named.

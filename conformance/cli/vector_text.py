@@ -13,7 +13,7 @@ from conformance.choices import PRECISIONS
 from conformance.cli import taps
 from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
 from conformance.dtypes import DTYPES, Array, name_of
-from conformance.grade.match import Match, asked
+from conformance.grade.interpretation_match import Match, required_precision
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
 from conformance.spec.model import OpSpec, RuleChange
@@ -96,7 +96,7 @@ def element(
             elif _text(other, index) != _text(answer, index):
                 rows.append((label, accepted(other, index)))
         if match is not None and match.comparisons:
-            comparison, asked_of = match.comparisons[number], asked(answer, precision)
+            comparison, asked_of = match.comparisons[number], required_precision(answer, precision)
             verdict = "wrong" if comparison.wrong[index] else "accepted"
             off = ", ".join(filter(None, (distance(answer, match.outputs[number], index), verdict)))
             rows.append(("got", f"{shortest(match.outputs[number][index])} ({off} at {asked_of})"))

@@ -9,9 +9,15 @@ import numpy as np
 from conformance.cli.text import aligned, shortest, wrapped
 from conformance.cli.vector_text import distance, element, row, titles
 from conformance.grade.compare import Mismatch
-from conformance.grade.match import Match, as_outputs, asked, decisive, matches
+from conformance.grade.interpretation_match import (
+    Match,
+    deciding_match,
+    match_all,
+    required_precision,
+    split_outputs,
+)
 from conformance.grade.outcome import Outcome
-from conformance.grade.precision import spell
+from conformance.grade.precision import format_precision
 from conformance.model import Result, Status, Vector
 from conformance.safe_text import one_line
 from conformance.spec.model import OpSpec
@@ -19,7 +25,7 @@ from conformance.spec.model import OpSpec
 
 def sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
     """The verdict in a sentence; ``backend`` is its name and version."""
-    asked_for = f"level {level} and precision {spell(precision)}"
+    asked_for = f"level {level} and precision {format_precision(precision)}"
     text = f"{one_line(backend)} {result.status.verb} at {asked_for}"
     if result.status is not Status.PASS:
         return f"{text}: {one_line(result.message)}"
@@ -36,10 +42,10 @@ def match_of(
     """The outputs against the answers that decide; None where nothing could be compared."""
     if outcome is None or not vector.answers:
         return None
-    outputs = as_outputs(outcome.returned, vector.answers)
+    outputs = split_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return None
-    found = decisive(matches(vector, outputs, precision), level)
+    found = deciding_match(match_all(vector, outputs, precision), level)
     return found if found.comparisons else None
 
 
@@ -65,7 +71,9 @@ def wrong_elements(
         indices = [tuple(map(int, index)) for index in np.argwhere(comparison.wrong)[:limit]]
         rows = []
         for index in indices:
-            seen = row(spec, vector, answer, index, match.reading, asked(answer, precision))
+            seen = row(
+                spec, vector, answer, index, match.reading, required_precision(answer, precision)
+            )
             rows.append((*_narrowed(seen), shortest(got[index]), distance(answer, got, index)))
         yield from aligned([(*_narrowed(titles(spec)), "got", "off"), *rows])
         left = comparison.count - len(indices)

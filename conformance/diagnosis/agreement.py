@@ -21,7 +21,7 @@ from conformance.diagnosis.elementwise import (
 from conformance.diagnosis.output_subset import OutputSubset, select_outputs
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
-from conformance.grade.match import asked
+from conformance.grade.interpretation_match import required_precision
 from conformance.model import Answer, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, RuleChange
@@ -257,7 +257,9 @@ class ObservedVector:
     def _precision(self) -> str:
         """What is asked of the floating-point outputs, which share one type."""
         precisions = (
-            asked(a, self.precision) for a in self.vector.answers if a.rounded is not None
+            required_precision(a, self.precision)
+            for a in self.vector.answers
+            if a.rounded is not None
         )
         return next(precisions, "standard")
 

@@ -29,7 +29,7 @@ from conformance.diagnosis.wording import (
 )
 from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
-from conformance.grade.outcome import describe
+from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.entries import Entry
@@ -77,7 +77,7 @@ class RunDiagnosis:
             try:
                 explanations = _explanations(op, results, suite, level, precision)
             except Exception as error:  # a defect here costs names, never the run
-                self.defects[op] = describe(error)
+                self.defects[op] = describe_exception(error)
                 continue
             for explanation in explanations:
                 explanation = replace(explanation, lone=self._is_lone(explanation, explanations))
@@ -92,7 +92,7 @@ class RunDiagnosis:
             try:
                 self._placed |= self._locate(op, level, precision)
             except Exception as error:
-                self.defects.setdefault(op, describe(error))
+                self.defects.setdefault(op, describe_exception(error))
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:

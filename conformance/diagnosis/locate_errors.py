@@ -14,8 +14,8 @@ from conformance.diagnosis.error_regions import (
     region_of_most,
     shared_region,
 )
-from conformance.grade.match import decisive, matches
-from conformance.grade.returned import unpacked
+from conformance.grade.interpretation_match import deciding_match, match_all
+from conformance.grade.returned import unpack_outputs
 from conformance.model import Result, Vector
 from conformance.spec.model import OpSpec
 
@@ -110,10 +110,10 @@ def wrong_elements(
     for result in sorted(compared, key=lambda result: (result.size, result.id))[
         :MAX_LOCATED_FAILURES
     ]:
-        outputs, vector = unpacked(result.returned or ()), read(result.id)
+        outputs, vector = unpack_outputs(result.returned or ()), read(result.id)
         if outputs is None or len(outputs) != len(vector.answers):
             continue
-        match = decisive(matches(vector, outputs, precision), level)
+        match = deciding_match(match_all(vector, outputs, precision), level)
         masks = tuple(comparison.wrong for comparison in match.comparisons if comparison.count)
         if masks:
             yield result.id, WrongElements(masks)

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.diagnosis.agreement import ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
-from conformance.grade.returned import unpacked
+from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
@@ -64,7 +64,7 @@ class OperatorResults:
         for result in sorted(failures, key=lambda result: (result.size, result.id))[
             :MAX_COMPARED_FAILURES
         ]:
-            outputs = unpacked(result.returned or ())
+            outputs = unpack_outputs(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
                 self.failed[result.id] = ObservedVector(

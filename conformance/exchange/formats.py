@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported, missing_extra
 from conformance.exchange.export_index import ENDING
-from conformance.grade.outcome import Ending, describe
+from conformance.grade.outcome import Ending, describe_exception
 from conformance.model import Vector
 from conformance.suite.npy import write_npy
 
@@ -85,9 +85,9 @@ def _npy(vector: Vector) -> Files:
 
 
 def _onnx(vector: Vector) -> Files:
-    from conformance.backends.onnx_model import model, package
+    from conformance.backends.onnx_model import load_onnx, model
 
-    package()
+    load_onnx()
     yield from _npy(vector)
     try:
         yield "model.onnx", model(vector.case.op, vector.inputs, vector.case.attributes)
@@ -102,7 +102,7 @@ def _openvino(vector: Vector) -> Files:
         yield from _openvino_backend().ir(case.op, vector.inputs, case.attributes).items()
     except RuntimeError as error:
         # OpenVINO refuses what is invalid while a model is made: that is its answer.
-        yield ENDING, f"{Ending.RAISED.value} {describe(error)}\n".encode()
+        yield ENDING, f"{Ending.RAISED.value} {describe_exception(error)}\n".encode()
 
 
 @cache

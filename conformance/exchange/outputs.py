@@ -24,7 +24,14 @@ from conformance.exchange.export_index import (
     read_index,
     request_digest,
 )
-from conformance.grade.outcome import MESSAGE_LIMIT, Described, Ending, Outcome, describe, shortened
+from conformance.grade.outcome import (
+    MAX_MESSAGE,
+    DescribedValue,
+    Ending,
+    Outcome,
+    describe_exception,
+    shorten,
+)
 from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.environment import of_system
@@ -129,7 +136,7 @@ def _read_ending(folder: Path) -> Outcome | None:
     word, _, message = _read_text(path).strip().partition(" ")
     if word not in ENDINGS:
         raise UsageError(f"{ENDING} begins with {printable(word)[:40]!r}")
-    text = shortened(printable(" ".join(message.split())[: 2 * MESSAGE_LIMIT]))
+    text = shorten(printable(" ".join(message.split())[: 2 * MAX_MESSAGE]))
     return Outcome(ENDINGS[word], message=text)
 
 
@@ -178,7 +185,7 @@ def _declared_arrays(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
     return arrays
 
 
-def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
+def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | DescribedValue]:
     """Yield the outputs; those larger than a right one may be are described."""
     limit = messages.max_output_bytes(vector)
     raw = (folder / OUTPUTS).exists()
@@ -186,7 +193,7 @@ def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
         for i, (dtype, shape) in enumerate(_declared_arrays(folder)):
             row = DTYPES[dtype]
             if math.prod(shape) * row.storage.itemsize > limit:
-                yield Described("array", dtype, "", shape)
+                yield DescribedValue("array", dtype, "", shape)
                 continue
             data = (folder / f"out{i}.bin").read_bytes()
             yield row.from_storage(np.frombuffer(data, row.storage).reshape(shape))
@@ -200,15 +207,15 @@ def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
         yield _to_logical_type(_read_npy(path), dtypes, i)
 
 
-def _describe_large(path: Path) -> Described:
+def _describe_large(path: Path) -> DescribedValue:
     """Describe an output larger than a right one may be, without reading its elements."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, SyntaxError) as error:
         raise UsageError(
-            f"{path}: {describe(error)}", hint="numpy.save(path, array) writes one"
+            f"{path}: {describe_exception(error)}", hint="numpy.save(path, array) writes one"
         ) from error
-    return Described("array", name_of(array.dtype), "", array.shape)
+    return DescribedValue("array", name_of(array.dtype), "", array.shape)
 
 
 def _read_npy(path: Path) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.audit.kills import MutantRunner
 from conformance.complaint import alike
 from conformance.diagnosis.agreement import Agreement, ObservedVector
-from conformance.grade.returned import unpacked
+from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered
 from conformance.spec.model import OpSpec
@@ -139,7 +139,7 @@ class FailureCauses:
         """Return a failure whose outputs can be compared with those of mutants, else None."""
         if vector.case.reject is not None or result.returned is None:
             return None
-        outputs = unpacked(result.returned)
+        outputs = unpack_outputs(result.returned)
         if outputs is None or len(outputs) != len(vector.answers):
             return None
         return ObservedVector(self._spec, vector, outputs, self._precision, self._level)

@@ -10,7 +10,7 @@ from time import monotonic
 
 from conformance.audit.strata_targets import IMAGES
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.claims import claimed
+from conformance.backends.supported_subsets import supported_subsets
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
 from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
@@ -116,7 +116,7 @@ class FuzzSession:
         earlier: Mapping[str, Sequence[Case]],
     ) -> None:
         declared = executor.identity.capabilities or Capabilities()
-        subsets = claimed(declared, specs)
+        subsets = supported_subsets(declared, specs)
         if not subsets:
             raise UsageError(
                 f"{executor.identity.name} declares none of these operators",

@@ -10,7 +10,7 @@ import yaml
 from conformance.complaint import unnumbered
 from conformance.errors import UsageError
 from conformance.failure_kind import facts_of
-from conformance.grade.findings import normalised
+from conformance.grade.findings import without_numbers
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.safe_text import printable
@@ -34,35 +34,42 @@ def baseline(
     reason: str | None,
     otherwise: str,
     earlier: Mapping[str, Mapping[str, Any]],
-    whole: bool,
+    is_complete: bool,
 ) -> str:
-    """The YAML text of known failures that name every failure of a run, and nothing else.
+    """Write the YAML text of known failures that name every failure of a run.
 
     A finding that is what mutants give becomes one entry that names these. Others become entries of
-    what is wrong in each vector, or of what the backend says: by what the finding's title names (an
-    edge, a type or a must-reject condition) where exactly its vectors have that, otherwise by their
-    ids; so does a run that was not ``whole``, whose other vectors might have it too.
+    what is wrong in each vector, or of what the backend reports: by what the finding's title names
+    (a target, a type or a condition of a negative test) if exactly its vectors have that, otherwise
+    by their ids.
 
-    ``reason`` is what each entry says; where it is None, what the finding comes from, or
-    ``otherwise`` where nobody knows. Entries whose failures were known already keep the reason,
-    link and expiry of ``earlier``, which holds entries by the name that results are marked with.
+    Args:
+        reason: the reason of each entry; None means the diagnosis of its finding.
+        otherwise: the reason of findings without a diagnosis.
+        earlier: entries by the name that results are marked with. Failures that were known already
+            keep the reason, link and expiry of theirs.
+        is_complete: True if the run tested all of its suite. If not, vectors that it left out might
+            have a finding's feature too, so ids are listed.
 
-    Raises UsageError for more failures than such a file can hold.
+    Raises:
+        UsageError: there are more failures than such a file can hold.
     """
     failed = {(r.op, r.id): r for r in results if r.status in FAILED}
     entries = []
     for finding in findings:
         # A log is read from a file: what its findings name need not have failed.
-        told = [failed[key] for key in ((finding.op, i) for i in finding.ids) if key in failed]
+        failures = [failed[key] for key in ((finding.op, i) for i in finding.ids) if key in failed]
         cause = _sentence(finding) or otherwise
-        for known in sorted({r.known or "" for r in told}):
-            alike = [r for r in told if (r.known or "") == known]
-            why = _why(earlier.get(known), reason or cause)
-            for named in _named(finding, alike, results, whole=whole):
-                entries.append((finding, {"op": finding.op, **named, **why}))
+        for entry_name in sorted({r.known or "" for r in failures}):
+            marked_alike = [r for r in failures if (r.known or "") == entry_name]
+            reason_facts = _reason(earlier.get(entry_name), reason or cause)
+            for selection in _selections(finding, marked_alike, results, is_complete=is_complete):
+                entries.append((finding, {"op": finding.op, **selection, **reason_facts}))
     entries.sort(key=lambda pair: (pair[0].op, pair[1].get("kind", ""), _dump(pair[1])))
-    listed = "\n".join(_comments(finding) + _dump(entry) for finding, entry in entries)
-    text = f"{HEAD}\nformat: 1\nknown:\n{listed}" if entries else f"{HEAD}\nformat: 1\nknown: []\n"
+    list_text = "\n".join(_comments(finding) + _dump(entry) for finding, entry in entries)
+    text = (
+        f"{HEAD}\nformat: 1\nknown:\n{list_text}" if entries else f"{HEAD}\nformat: 1\nknown: []\n"
+    )
     if len(text.encode()) > MAX_BYTES:
         raise UsageError(
             f"the known failures take more than {MAX_BYTES:,} bytes",
@@ -72,28 +79,28 @@ def baseline(
     return text
 
 
-def _named(
-    finding: Finding, failures: Sequence[Result], results: Sequence[Result], *, whole: bool
+def _selections(
+    finding: Finding, failures: Sequence[Result], results: Sequence[Result], *, is_complete: bool
 ) -> Iterator[dict[str, Any]]:
     """What names the failures of a finding, an entry at a time."""
     mutants = _mutants(finding)
     excused = {r.kind for r in failures if mutants and facts_of(r.kind).excused_by_default}
-    given = [r for r in failures if r.returned is not None and r.kind in excused]
-    if given:
+    explained = [r for r in failures if r.returned is not None and r.kind in excused]
+    if explained:
         yield {"mutants": mutants}
-    others = [r for r in failures if r not in given]
-    for kind in sorted({r.kind for r in others}):
-        of_kind = [r for r in others if r.kind == kind]
+    remaining = [r for r in failures if r not in explained]
+    for kind in sorted({r.kind for r in remaining}):
+        of_kind = [r for r in remaining if r.kind == kind]
         compared = {r.id: r.wrong for r in sorted(of_kind, key=lambda r: r.id) if r.wrong}
         if compared:
             yield {"wrong": compared, "kind": kind}
-        rest = [r for r in of_kind if not r.wrong]
-        for message in sorted({_message(r) for r in rest}):
-            alike = [r for r in rest if _message(r) == message]
-            narrowing = _narrowing(finding, alike, results) if whole else None
-            ids = {"vectors": sorted(r.id for r in alike)}
-            says = {"message": message} if message else {}
-            yield {**(narrowing or ids), **says, "kind": kind}
+        unequal = [r for r in of_kind if not r.wrong]
+        for message in sorted({_message(r) for r in unequal}):
+            message_failures = [r for r in unequal if _message(r) == message]
+            narrowing = _shared_feature(finding, message_failures, results) if is_complete else None
+            ids = {"vectors": sorted(r.id for r in message_failures)}
+            message_fact = {"message": message} if message else {}
+            yield {**(narrowing or ids), **message_fact, "kind": kind}
 
 
 def _mutants(finding: Finding) -> list[str]:
@@ -101,9 +108,9 @@ def _mutants(finding: Finding) -> list[str]:
     faults = (finding.diagnosis or {}).get("faults")
     if not isinstance(faults, list | tuple):
         return []
-    ids = [one.get("id") if isinstance(one, Mapping) else None for one in faults]
-    named = [one for one in ids if isinstance(one, str) and one]
-    return named if len(named) == len(ids) else []
+    ids = [mutant.get("id") if isinstance(mutant, Mapping) else None for mutant in faults]
+    names = [mutant for mutant in ids if isinstance(mutant, str) and mutant]
+    return names if len(names) == len(ids) else []
 
 
 def _sentence(finding: Finding) -> str:
@@ -111,8 +118,8 @@ def _sentence(finding: Finding) -> str:
 
     How to find out more is left out.
     """
-    said = (finding.diagnosis or {}).get("sentence")
-    line = " ".join(said.split()) if isinstance(said, str) else ""
+    sentence = (finding.diagnosis or {}).get("sentence")
+    line = " ".join(sentence.split()) if isinstance(sentence, str) else ""
     return printable(line)
 
 
@@ -121,52 +128,52 @@ def _message(failure: Result) -> str:
     return "" if facts_of(failure.kind).message_is_ours else unnumbered(failure.message)
 
 
-def _narrowing(
+def _shared_feature(
     finding: Finding, failures: Sequence[Result], results: Sequence[Result]
 ) -> dict[str, Any] | None:
     """What all of some failures have, and no other vector that passes or fails in their way."""
     first = failures[0]
-    wanted = {failure.id for failure in failures}
+    failure_ids = {failure.id for failure in failures}
     of_op = [result for result in results if result.op == finding.op]
-    asked = [result for result in of_op if result.reject is None] or of_op
-    for narrowing in _candidates(finding, first):
+    population = [result for result in of_op if result.reject is None] or of_op
+    for feature in _features(finding, first):
         selector = Selector(
-            place="",
+            location="",
             op=finding.op,
-            edges=tuple(narrowing.get("edges", ())),
-            dtypes=tuple(narrowing.get("dtypes", ())),
-            reject=narrowing.get("reject"),
+            edges=tuple(feature.get("edges", ())),
+            dtypes=tuple(feature.get("dtypes", ())),
+            reject=feature.get("reject"),
         )
-        listed = [result for result in of_op if selector.lists(result)]
-        met = {r.id for r in listed if r.status is Status.PASS or _alike(r, first)}
+        selected = [result for result in of_op if selector.matches_entry(result)]
+        met_ids = {r.id for r in selected if r.status is Status.PASS or _fails_alike(r, first)}
         # One that lists every vector of an operator would be refused.
-        if met == wanted and not all(map(selector.lists, asked)):
-            return narrowing
+        if met_ids == failure_ids and not all(map(selector.matches_entry, population)):
+            return feature
     return None
 
 
-def _alike(result: Result, failure: Result) -> bool:
+def _fails_alike(result: Result, failure: Result) -> bool:
     """Whether a vector fails as another does."""
     same = result.kind == failure.kind and _message(result) == _message(failure)
     return result.status in FAILED and same
 
 
-def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
+def _features(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
     """What tells a finding apart by its title, and says of it more than chance would."""
-    named = finding.title.partition(": ")[0]
-    if named == first.reject:
-        yield {"reject": named}
-    if named in first.edges:
-        yield {"edges": [named]}
-    if named == first.dtype:
-        yield {"dtypes": [named]}
+    feature = finding.title.partition(": ")[0]
+    if feature == first.reject:
+        yield {"reject": feature}
+    if feature in first.edges:
+        yield {"edges": [feature]}
+    if feature == first.dtype:
+        yield {"dtypes": [feature]}
 
 
-def _why(known: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
-    if known is None:
+def _reason(entry: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
+    if entry is None:
         return {"reason": reason}
-    kept = {key: known[key] for key in ("link", "expires") if known[key] is not None}
-    return {"reason": known["reason"], **kept}
+    facts = {key: entry[key] for key in ("link", "expires") if entry[key] is not None}
+    return {"reason": entry["reason"], **facts}
 
 
 def _dump(entry: Mapping[str, Any]) -> str:
@@ -177,8 +184,10 @@ def _dump(entry: Mapping[str, Any]) -> str:
 
 def _comments(finding: Finding) -> str:
     """What a finding says of itself: its title, and the message where it has no wrong element."""
-    said = [finding.title] if finding.witness else [finding.title, normalised(finding.message)]
-    return "".join(f"  # {_comment(text)}\n" for text in said if text)
+    texts = (
+        [finding.title] if finding.witness else [finding.title, without_numbers(finding.message)]
+    )
+    return "".join(f"  # {_comment(text)}\n" for text in texts if text)
 
 
 def _comment(text: str) -> str:

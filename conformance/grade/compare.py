@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
-from conformance.grade.outcome import described
+from conformance.grade.outcome import describe_value
 from conformance.model import INTERVAL_BINS, OPEN_BIT, Answer, Witness
 
 Mask = NDArray[np.bool_]
 
-SHOWN_CHOICES = 8
+MAX_SHOWN_CHOICES = 8
 
-TOGETHER = 1 << 20
+BATCH_ELEMENTS = 1 << 20
 """Elements of several outputs that are compared at once, at most; or those of one."""
 
 
@@ -50,24 +50,26 @@ class OutputComparison:
     reached: str | None
 
 
-def structure(answer: Answer, got: object) -> Mismatch | None:
-    """What is wrong with the type, dtype or shape of an output, or None."""
+def structure_mismatch(answer: Answer, got: object) -> Mismatch | None:
+    """Describe what is wrong with type, dtype or shape of an output; None if nothing."""
     if (
         type(got) is np.ndarray
         and got.dtype == DTYPES[answer.dtype].numpy
         and got.shape == answer.expected.shape
     ):
         return None
-    name, seen = answer.name, described(got)
-    if seen.shape is None:
-        what = "None" if seen.type == "NoneType" else f"of type {seen.type}"
-        return Mismatch(FailureKind.OUTPUTS, f"{name}: the output is {what}, not a numpy.ndarray")
-    if seen.dtype != answer.dtype:
-        swapped = seen.swapped == answer.dtype
-        given = f"{answer.dtype} in foreign byte order" if swapped else seen.dtype
-        return Mismatch(FailureKind.DTYPE, f"{name}: dtype {given} instead of {answer.dtype}")
-    if seen.shape != answer.expected.shape:
-        shape = f"shape {seen.shape} instead of {answer.expected.shape}"
+    name, value = answer.name, describe_value(got)
+    if value.shape is None:
+        type_text = "None" if value.type == "NoneType" else f"of type {value.type}"
+        return Mismatch(
+            FailureKind.OUTPUTS, f"{name}: the output is {type_text}, not a numpy.ndarray"
+        )
+    if value.dtype != answer.dtype:
+        swapped = value.swapped == answer.dtype
+        dtype_text = f"{answer.dtype} in foreign byte order" if swapped else value.dtype
+        return Mismatch(FailureKind.DTYPE, f"{name}: dtype {dtype_text} instead of {answer.dtype}")
+    if value.shape != answer.expected.shape:
+        shape = f"shape {value.shape} instead of {answer.expected.shape}"
         return Mismatch(FailureKind.SHAPE, f"{name}: {shape}")
     return Mismatch(FailureKind.OUTPUTS, f"{name}: the output was not handed over")
 
@@ -79,43 +81,45 @@ def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
     dtype = DTYPES[answer.dtype]
     ordinals = dtype.ordinals(got).reshape(got.shape)
     nan = _is_nan(dtype, ordinals)
-    asked: Mask | None = None
+    wrong_at_precision: Mask | None = None
     reached: str | None = None
     for candidate in PRECISIONS:
         wrong = _wrong(answer, dtype, ordinals, nan, candidate)
         if reached is None and not wrong.any():
             reached = candidate
         if candidate == precision:
-            asked = wrong
-        if reached is not None and asked is not None:
+            wrong_at_precision = wrong
+        if reached is not None and wrong_at_precision is not None:
             break
-    assert asked is not None
-    return OutputComparison(asked, int(np.count_nonzero(asked)), reached)
+    assert wrong_at_precision is not None
+    return OutputComparison(wrong_at_precision, int(np.count_nonzero(wrong_at_precision)), reached)
 
 
 def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str) -> bool:
-    """Whether outputs are right in structure and in every element, at one precision."""
-    return bool(accepted(answers, [outputs], precision)[0])
+    """Return whether outputs are right in structure and in every element, at one precision."""
+    return bool(accepts_each(answers, [outputs], precision)[0])
 
 
-def accepted(answers: Sequence[Answer], several: Sequence[Sequence[Array]], precision: str) -> Mask:
-    """:func:`accepts` of several outputs for the same answers, faster together: (several,)."""
-    right = np.ones(len(several), np.bool_)
+def accepts_each(
+    answers: Sequence[Answer], output_sets: Sequence[Sequence[Array]], precision: str
+) -> Mask:
+    """Return which of several outputs :func:`accepts` holds for, in less time than one by one."""
+    right = np.ones(len(output_sets), np.bool_)
     for number, answer in enumerate(answers):
-        together = max(1, TOGETHER // max(1, answer.expected.size))
-        fits = [structure(answer, outputs[number]) is None for outputs in several]
-        left = np.flatnonzero(right & np.array(fits, np.bool_))
+        batch_size = max(1, BATCH_ELEMENTS // max(1, answer.expected.size))
+        fits = [structure_mismatch(answer, outputs[number]) is None for outputs in output_sets]
+        remaining = np.flatnonzero(right & np.array(fits, np.bool_))
         right[:] = False
-        for begin in range(0, len(left), together):
-            some = left[begin : begin + together]
-            got = np.stack([several[one][number] for one in some])
+        for begin in range(0, len(remaining), batch_size):
+            batch = remaining[begin : begin + batch_size]
+            got = np.stack([output_sets[index][number] for index in batch])
             if answer.rounded is None:
                 wrong = _wrong_integers(answer, got, precision)
             else:
                 dtype = DTYPES[answer.dtype]
                 ordinals = dtype.ordinals(got)
                 wrong = _wrong(answer, dtype, ordinals, _is_nan(dtype, ordinals), precision)
-            right[some] = ~wrong.reshape(len(some), -1).any(axis=1)
+            right[batch] = ~wrong.reshape(len(batch), -1).any(axis=1)
     return right
 
 
@@ -132,23 +136,27 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     return wrong
 
 
-def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
-    """How many graded elements of a floating-point output use each of :data:`INTERVAL_BINS`."""
+def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
+    """Count the graded elements of a floating-point output in each of :data:`INTERVAL_BINS`."""
     assert answer.rounded is not None
     dtype = DTYPES[answer.dtype]
-    ends = answer.interval(precision)
-    lo, hi = (dtype.ordinals(end).reshape(got.shape) for end in ends)
-    right, seen = (dtype.ordinals(one).reshape(got.shape) for one in (answer.rounded, got))
-    nan, not_a_number = _is_nan(dtype, seen), _is_nan(dtype, right)
-    off = dtype.ulp_distance(got, answer.rounded)
-    room = dtype.ulp_distance(np.where(seen > right, ends[1], ends[0]), answer.rounded)
+    interval = answer.interval(precision)
+    lo, hi = (dtype.ordinals(end).reshape(got.shape) for end in interval)
+    expected, got_ordinals = (
+        dtype.ordinals(array).reshape(got.shape) for array in (answer.rounded, got)
+    )
+    nan, not_a_number = _is_nan(dtype, got_ordinals), _is_nan(dtype, expected)
+    distance = dtype.ulp_distance(got, answer.rounded)
+    available = dtype.ulp_distance(
+        np.where(got_ordinals > expected, interval[1], interval[0]), answer.rounded
+    )
     with np.errstate(invalid="ignore"):
-        part = np.clip(np.ceil(4 * off / np.maximum(room, 1)), 1, 4)
-    part = np.where((seen < lo) | (seen > hi) | nan, len(INTERVAL_BINS) - 1, part)
-    part = np.where((seen == right) | (nan & not_a_number), 0, part).astype(np.int64)
+        bins = np.clip(np.ceil(4 * distance / np.maximum(available, 1)), 1, 4)
+    bins = np.where((got_ordinals < lo) | (got_ordinals > hi) | nan, len(INTERVAL_BINS) - 1, bins)
+    bins = np.where((got_ordinals == expected) | (nan & not_a_number), 0, bins).astype(np.int64)
     if answer.open is not None:
-        part = part[(answer.open & OPEN_BIT[precision]) == 0]
-    return np.bincount(part.ravel(), minlength=len(INTERVAL_BINS))
+        bins = bins[(answer.open & OPEN_BIT[precision]) == 0]
+    return np.bincount(bins.ravel(), minlength=len(INTERVAL_BINS))
 
 
 def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:
@@ -174,25 +182,34 @@ def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     return wrong
 
 
-def witness(answer: Answer, got: Array, comparison: OutputComparison, precision: str) -> Witness:
-    """The worst of the wrong elements: the farthest from ``rounded``, the first of equals.
+def worst_element(
+    answer: Answer, got: Array, comparison: OutputComparison, precision: str
+) -> Witness:
+    """Describe the wrong element farthest from ``rounded``, the first of equals.
 
     A NaN in place of a number, or a number in place of NaN, is infinitely far.
     Of an output of integers it is the first wrong element.
     """
-    places = np.argwhere(comparison.wrong)
+    indices = np.argwhere(comparison.wrong)
     worst = 0
     if answer.rounded is not None:
         wrong = comparison.wrong
         worst = int(np.argmax(DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])))
-    index = tuple(int(i) for i in places[worst])
-    seen = element(answer, got, index, precision)
-    return Witness(output=answer.name, index=index, **seen, wrong=comparison.count, total=got.size)
+    index = tuple(int(i) for i in indices[worst])
+    element = describe_element(answer, got, index, precision)
+    return Witness(
+        output=answer.name, index=index, **element, wrong=comparison.count, total=got.size
+    )
 
 
-def element(answer: Answer, got: Array, index: tuple[int, ...], precision: str) -> dict[str, Any]:
-    """One element beside what is accepted of it: ``exact``, ``rounded``, ``lo``, ``hi`` and ``got``
-    as text, and ``ulp``, its distance from ``rounded``, None for an integer.
+def describe_element(
+    answer: Answer, got: Array, index: tuple[int, ...], precision: str
+) -> dict[str, Any]:
+    """Describe one element beside what is accepted of it.
+
+    Returns:
+        ``exact``, ``rounded``, ``lo``, ``hi`` and ``got`` as text, and ``ulp``, its distance from
+        ``rounded`` in ULP; None for an integer.
     """
     rounded, lo, hi = _accepted(answer, index, precision)
     distance = None
@@ -220,6 +237,8 @@ def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[s
     if answer.choices is None:
         return expected, expected, expected
     allowed = [str(choice) for choice in answer.choices[index] if choice != -1]
-    more = [f"{len(allowed) - SHOWN_CHOICES} more"] if len(allowed) > SHOWN_CHOICES else []
-    text = " or ".join(allowed[:SHOWN_CHOICES] + more)
+    surplus = (
+        [f"{len(allowed) - MAX_SHOWN_CHOICES} more"] if len(allowed) > MAX_SHOWN_CHOICES else []
+    )
+    text = " or ".join(allowed[:MAX_SHOWN_CHOICES] + surplus)
     return expected, text, text

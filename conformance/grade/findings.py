@@ -17,10 +17,10 @@ from conformance.complaint import NUMBERS
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import FAILED, GRADED, Finding, Result, Status
 
-SMALLEST_SPLIT = 2
+MIN_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
-TOLD_APART = 300
+MAX_COMPARED_MESSAGE = 300
 """Characters of a message, its numbers replaced, that tell failures apart. Where a long message is
 cut depends on the length of the numbers before."""
 
@@ -29,44 +29,48 @@ NO_CAUSES: Mapping[tuple[str, str], str] = MappingProxyType({})
 Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject", "attribute"), and its name
 
 
-def findings(
+def group_failures(
     results: Collection[Result],
     *,
     command: Sequence[str],
     show: Sequence[str] = (),
     causes: Mapping[tuple[str, str], str] = NO_CAUSES,
 ) -> tuple[Finding, ...]:
-    """The distinct failures among ``results``, worst first, known failures after all new ones.
+    """Group failures into findings, worst first, known failures after all new ones.
 
-    A finding holds known failures alone or none. Failures that have one of ``causes``, by operator
-    and id, are one finding, in however many ways they fail. ``command`` is the check that gave
-    them, as arguments without ``--op`` and ``--only``; empty if no command can name the backend,
-    and then ``reproduce`` is empty. ``show`` is what ``conformance show`` needs besides an id.
+    A finding holds known failures alone or none.
+
+    Args:
+        command: the check of the results, as arguments without ``--op`` and ``--only``; empty if no
+            command can name the backend, and then ``reproduce`` is empty.
+        show: what ``conformance show`` needs besides an id.
+        causes: by operator and id. Failures of one cause are one finding, in however many ways they
+            fail.
     """
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
     for result in results:
         if result.status in FAILED:
             cause = causes.get((result.op, result.id))
-            alike = _failed_alike(result) if cause is None else _caused_alike(result, cause)
-            groups[alike].append(result)
-    universes = {_asked_alike(group[0]): Universe() for group in groups.values()}
-    for result in results if universes else ():
-        if result.status in GRADED and _asked_alike(result) in universes:
-            universes[_asked_alike(result)].take(result)
+            key = _failure_key(result) if cause is None else _cause_key(result, cause)
+            groups[key].append(result)
+    counts_by_population = {_population_key(group[0]): FeatureCounts() for group in groups.values()}
+    for result in results if counts_by_population else ():
+        if result.status in GRADED and _population_key(result) in counts_by_population:
+            counts_by_population[_population_key(result)].take(result)
     ranked = []
     for group in groups.values():
-        universe = universes[_asked_alike(group[0])]
-        parts = list(split(group, universe))
-        if (group[0].op, group[0].id) in causes and len(parts) > 1:
-            parts = [(None, group)]
-        for feature, failures in parts:
-            title = _title(feature, failures, group, universe)
+        counts = counts_by_population[_population_key(group[0])]
+        divided = list(split_group(group, counts))
+        if (group[0].op, group[0].id) in causes and len(divided) > 1:
+            divided = [(None, group)]
+        for feature, failures in divided:
+            title = _title(feature, failures, group, counts)
             finding = _finding(title, failures, command, show)
             ranked.append((_rank(failures), finding.op, finding.kind, title, finding))
     return tuple(entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1]))
 
 
-class Universe:
+class FeatureCounts:
     """The graded results that features are about, counted: how many have each, and pass with it."""
 
     def __init__(self, results: Iterable[Result] = ()) -> None:
@@ -77,7 +81,7 @@ class Universe:
             self.take(result)
 
     def take(self, result: Result) -> None:
-        """One more."""
+        """Count another result."""
         features = _features(result)
         self.graded += 1
         self.having.update(features)
@@ -86,8 +90,8 @@ class Universe:
             self.passed.update(features)
 
 
-def split(
-    group: Sequence[Result], universe: Universe
+def split_group(
+    group: Sequence[Result], counts: FeatureCounts
 ) -> Iterator[tuple[Feature | None, list[Result]]]:
     """Divide failures of one kind by what they have in common.
 
@@ -97,7 +101,7 @@ def split(
     then the best among what remains, until nothing beats keeping it together, which comes last,
     under None.
     """
-    passed, passes = universe.passed, universe.passes
+    passed, passes = counts.passed, counts.passes
     remaining = list(group)
     while remaining:
         explained: dict[Feature, int] = defaultdict(int)
@@ -110,7 +114,7 @@ def split(
 
         together = len(remaining) ** 2 / (len(remaining) + passes)
         best = min(
-            (f for f in explained if explained[f] >= SMALLEST_SPLIT and worth(f) > together),
+            (f for f in explained if explained[f] >= MIN_SPLIT and worth(f) > together),
             key=lambda f: (-worth(f), f[0] != "dtype", f),
             default=None,
         )
@@ -121,15 +125,15 @@ def split(
         remaining = [result for result in remaining if best not in _features(result)]
 
 
-def names(result: Result) -> set[str]:
-    """The findings that a failure may be part of, as titles without counts."""
-    return {f"{feature}: {_what(result)}" for _, feature in _features(result)}
+def finding_titles(result: Result) -> set[str]:
+    """Return the findings that a failure may be part of, as titles without counts."""
+    return {f"{feature}: {_predicate(result)}" for _, feature in _features(result)}
 
 
-def unnumbered(title: str) -> str:
-    """The title of a finding without its counts, which change with the suite.
+def without_counts(title: str) -> str:
+    """Return the title of a finding without its counts, which change with the suite.
 
-    What the finding is told apart by stands before ``": "``; without that nothing does.
+    The feature of the finding stands before ``": "``; without that it has none.
     """
     return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|negative)", "", title, count=1)
 
@@ -145,44 +149,44 @@ def _features(result: Result) -> set[Feature]:
     return features
 
 
-def _asked_alike(result: Result) -> tuple[str, bool]:
+def _population_key(result: Result) -> tuple[str, bool]:
     return result.op, result.reject is not None
 
 
-def _failed_alike(result: Result) -> tuple[str, ...]:
+def _failure_key(result: Result) -> tuple[str, ...]:
     if result.kind == FailureKind.ACCEPTED:
-        what = ""  # the conditions are features
+        text = ""  # the conditions are features
     elif result.witness:
-        what = result.witness.output
+        text = result.witness.output
     else:
         # What follows the first line is about one vector, such as where its process crashed.
-        what = normalised(result.message.partition("\n")[0])[:TOLD_APART]
-    asked = "reject" if result.reject is not None else "value"
-    known = "" if result.known is None else "known"
-    return result.op, asked, result.status, result.kind, what, str(result.reading), known
+        text = without_numbers(result.message.partition("\n")[0])[:MAX_COMPARED_MESSAGE]
+    test_kind = "reject" if result.reject is not None else "value"
+    known_mark = "" if result.known is None else "known"
+    return result.op, test_kind, result.status, result.kind, text, str(result.reading), known_mark
 
 
-def _caused_alike(result: Result, cause: str) -> tuple[str, ...]:
+def _cause_key(result: Result, cause: str) -> tuple[str, ...]:
     return result.op, cause, "" if result.known is None else "known"
 
 
-def normalised(message: str) -> str:
-    """The message with addresses, numbers and lists of numbers replaced by ``#``."""
+def without_numbers(message: str) -> str:
+    """Replace addresses, numbers and lists of numbers in a message by ``#``."""
     return NUMBERS.sub("#", message)
 
 
 def _rank(failures: Sequence[Result]) -> tuple[bool, bool, int]:
     """What is new comes first, then what breaks a must, not just a should; then more failures."""
-    known = all(result.known is not None for result in failures)
+    all_known = all(result.known is not None for result in failures)
     mild = all(r.level == "should" or r.kind == FailureKind.INTERPRETATION for r in failures)
-    return known, mild, -len(failures)
+    return all_known, mild, -len(failures)
 
 
 def _title(
     feature: Feature | None,
     failures: Sequence[Result],
     group: Sequence[Result],
-    universe: Universe,
+    counts: FeatureCounts,
 ) -> str:
     """What is wrong in plain words, with how many vectors of how many.
 
@@ -193,12 +197,14 @@ def _title(
         return sum(feature is None or feature in _features(result) for result in results)
 
     first = failures[0]
-    of = universe.graded if feature is None else universe.having[feature]
+    population = counts.graded if feature is None else counts.having[feature]
     subject = "" if feature is None else f"{feature[1]}: "
-    more = " more" if len(failures) < having(group) else ""
-    what = {_what(result) for result in failures}
-    wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong ({_aspects(failures)})"
-    return f"{subject}{len(failures)}{more} of {of} {wrong}"
+    further = " more" if len(failures) < having(group) else ""
+    predicates = {_predicate(result) for result in failures}
+    wrong = (
+        predicates.pop() if len(predicates) == 1 else f"{_noun(first)} wrong ({_aspects(failures)})"
+    )
+    return f"{subject}{len(failures)}{further} of {population} {wrong}"
 
 
 def _noun(result: Result) -> str:
@@ -207,13 +213,13 @@ def _noun(result: Result) -> str:
 
 def _aspects(failures: Sequence[Result]) -> str:
     """What is wrong with them, in the order of :class:`FailureKind`: ``values or shape``."""
-    seen = {result.kind for result in failures}
-    kinds = [*(kind for kind in FailureKind if kind in seen), *sorted(seen - {*FailureKind})]
-    *most, last = [facts_of(kind).aspect or str(kind) for kind in kinds]
-    return f"{', '.join(most)} or {last}" if most else last
+    present = {result.kind for result in failures}
+    kinds = [*(kind for kind in FailureKind if kind in present), *sorted(present - {*FailureKind})]
+    *first_aspects, last = [facts_of(kind).aspect or str(kind) for kind in kinds]
+    return f"{', '.join(first_aspects)} or {last}" if first_aspects else last
 
 
-def _what(result: Result) -> str:
+def _predicate(result: Result) -> str:
     output = f" in {result.witness.output}" if result.witness else ""
     return f"{_noun(result)} {facts_of(result.kind).predicate}{output}"
 
@@ -223,7 +229,7 @@ def _finding(
 ) -> Finding:
     smallest = min(failures, key=lambda result: (result.size, result.id))
     shared = set(smallest.edges).intersection(*(result.edges for result in failures))
-    one = ("--op", smallest.op, "--only", smallest.id)
+    selection = ("--op", smallest.op, "--only", smallest.id)
     return Finding(
         op=smallest.op,
         kind=smallest.kind,
@@ -233,15 +239,15 @@ def _finding(
         smallest=smallest.id,
         message=smallest.message,
         witness=smallest.witness,
-        reproduce=shlex.join((*command, *one)) if command else "",
+        reproduce=shlex.join((*command, *selection)) if command else "",
         detail={
             "show": shlex.join(("conformance", "show", smallest.id, *show)),
-            **_worst(failures),
+            **_worst_vector(failures),
         },
     )
 
 
-def _worst(failures: Sequence[Result]) -> dict[str, Any]:
+def _worst_vector(failures: Sequence[Result]) -> dict[str, Any]:
     """The vector whose worst element is farthest off, if elements were compared at all."""
     compared = [(result.witness, result) for result in failures if result.witness is not None]
     if not compared:

@@ -1,6 +1,6 @@
 """The gate of a run: known failures and requirements.
 
-A :class:`Gate` is what the user asked for; a :class:`Watch` is the gate of one run.
+A :class:`Gate` is what the user asked for; a :class:`GateRun` is the gate of one run.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.grade import ledger, required
-from conformance.grade.known import Gives, KnownFailures, read_known
+from conformance.grade.known_failures import Gives, KnownFailures, parse_known_failures
 from conformance.grade.ledger import Ledger
-from conformance.grade.required import Inspection, Requirements, read_required
-from conformance.grade.selector import CaseOf, Listed
+from conformance.grade.required import RequirementCheck, Requirements, parse_requirements
+from conformance.grade.selector import CaseOf, VectorFacts
 from conformance.json_schema import load_schema
 from conformance.model import Result
 from conformance.spec import schema_check
@@ -47,7 +47,7 @@ class Gate:
     sha256: str | None = None
 
     def options(self) -> dict[str, Any]:
-        """The gate as the header of a log tells it."""
+        """Return the gate as the header of a log holds it."""
         return {
             "known_failures": None if self.known is None else Path(self.known.file).name,
             "require": None if self.required is None else Path(self.required.file).name,
@@ -55,89 +55,105 @@ class Gate:
             "gate_sha256": self.sha256,
         }
 
-    def watch(
+    def start_run(
         self,
-        vectors: Sequence[Listed],
-        selected: Sequence[Listed],
+        vectors: Sequence[VectorFacts],
+        selected: Sequence[VectorFacts],
         case_of: CaseOf,
         gives: Gives,
-    ) -> Watch:
-        """The gate of one run, which asks ``selected`` of all the ``vectors`` of a suite.
+    ) -> GateRun:
+        """Start the gate of one run.
 
-        ``gives`` tells whether the outputs of a failure are those of some mutants.
+        Args:
+            vectors: all vectors of the suite.
+            selected: those that the run tests.
+            gives: tells whether the outputs of a failure are those of given mutants.
 
-        Raises :class:`~conformance.errors.SpecError` for an entry that would excuse all of an
-        operator of the suite.
+        Raises:
+            SpecError: an entry would excuse all of an operator of the suite.
         """
         # Several entries ask for the case of the same vector one after the other.
         case_of = lru_cache(8)(case_of)
-        watch = Watch(self)
+        run = GateRun(self)
         if self.known is not None:
             self.known.check(vectors, case_of)
             today = self.today or datetime.now(UTC).date()
             ids = {vector.id for vector in selected}
-            watch.ledger = Ledger(self.known, vectors, ids, case_of, today, gives)
+            run.ledger = Ledger(self.known, vectors, ids, case_of, today, gives)
         if self.required is not None:
-            watch.inspection = Inspection(self.required, vectors, case_of)
-        return watch
+            run.requirement_check = RequirementCheck(self.required, vectors, case_of)
+        return run
 
 
 @dataclass
-class Watch:
+class GateRun:
     """The gate of one run: it sees every result, once and in any order."""
 
     gate: Gate = field(default_factory=Gate)
     ledger: Ledger | None = None
-    inspection: Inspection | None = None
+    requirement_check: RequirementCheck | None = None
 
     def take(self, result: Result) -> Result:
-        """The result, marked if it is a known failure; a mark that it had before is dropped."""
+        """Mark a result if it is a known failure; an earlier mark is dropped."""
         if result.known is not None:
             result = replace(result, known=None)
-        if self.inspection is not None:
-            self.inspection.take(result)
+        if self.requirement_check is not None:
+            self.requirement_check.take(result)
         return result if self.ledger is None else self.ledger.take(result)
 
-    def summary(self, *, whole: bool) -> dict[str, Any]:
-        """What the footer of a log says of the gate; empty if nothing was asked.
+    def summary(self, *, is_complete: bool) -> dict[str, Any]:
+        """Return the gate's part of a log's footer; empty without files.
 
-        ``whole`` where the run reached its end and is not a part of a larger one.
+        Args:
+            is_complete: True if the run reached its end and is no shard of a larger one.
         """
-        said: dict[str, Any] = {}
+        summary: dict[str, Any] = {}
         if self.ledger is not None:
-            said["known_failures"] = self.ledger.summary(whole=whole)
-        if self.inspection is not None:
-            said["required"] = self.inspection.summary(whole=whole)
-        return said
+            summary["known_failures"] = self.ledger.summary(is_complete=is_complete)
+        if self.requirement_check is not None:
+            summary["required"] = self.requirement_check.summary(is_complete=is_complete)
+        return summary
 
 
-def merged(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
-    """What the footer says of the gate of a run that was made in parts, each with its footer.
+def merge_summaries(footers: Sequence[Mapping[str, Any]], *, is_complete: bool) -> dict[str, Any]:
+    """Merge the gate's parts of the footers of shards, which had the same files.
 
-    All parts must have had the same files. ``whole`` where no part is missing or interrupted.
+    Args:
+        is_complete: True if no shard is missing or interrupted.
     """
-    said: dict[str, Any] = {}
-    for key, merge in (("known_failures", ledger.merged), ("required", required.merged)):
+    summary: dict[str, Any] = {}
+    for key, merge in (
+        ("known_failures", ledger.merge_uses),
+        ("required", required.merge_requirements),
+    ):
         if all(key in footer for footer in footers):
-            parts = zip(*(footer[key] for footer in footers), strict=True)
-            said[key] = [merge(entry, whole=whole) for entry in parts]
-    return said
+            shares = zip(*(footer[key] for footer in footers), strict=True)
+            summary[key] = [merge(entry, is_complete=is_complete) for entry in shares]
+    return summary
 
 
 def load_known(path: Path, specs: Mapping[str, OpSpec]) -> KnownFailures:
-    """The known failures in a file; ``specs`` are those of operators that they may speak of.
+    """Load the known failures in a file.
 
-    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    Args:
+        specs: the specifications of operators that its entries may name.
+
+    Raises:
+        SpecError: with every problem of the file at once.
     """
-    return _load(path, "known", read_known, specs)
+    return _load(path, "known", parse_known_failures, specs)
 
 
 def load_required(path: Path, specs: Mapping[str, OpSpec]) -> Requirements:
-    """The requirements in a file; ``specs`` are those of operators that they may speak of.
+    """Load the requirements in a file.
 
-    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    Args:
+        specs: the specifications of operators that its entries may name.
+
+    Raises:
+        SpecError: with every problem of the file at once.
     """
-    return _load(path, "require", read_required, specs)
+    return _load(path, "require", parse_requirements, specs)
 
 
 def load_gate(
@@ -148,10 +164,14 @@ def load_gate(
     strict: bool = False,
     today: date | None = None,
 ) -> Gate:
-    """The gate that some files ask for; ``specs`` are those of operators that they may speak of.
+    """Load the gate from its files.
 
-    Raises :class:`~conformance.errors.SpecError` for a file that cannot be used, UsageError for
-    ``strict`` without known failures.
+    Args:
+        specs: the specifications of operators that entries may name.
+
+    Raises:
+        SpecError: a file cannot be used.
+        UsageError: ``strict`` without known failures.
     """
     if strict and known_failures is None:
         raise UsageError(
@@ -177,7 +197,7 @@ def _load(
 ) -> Read:
     source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
     schema = load_schema("grade/expectations.schema.json", name)
-    found = read(source, path.name, specs) if schema_check.check(source, schema) else None
+    loaded = read(source, path.name, specs) if schema_check.check(source, schema) else None
     source.check()
-    assert found is not None
-    return found
+    assert loaded is not None
+    return loaded

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from conformance.grade.known import Gives, KnownFailure, KnownFailures
-from conformance.grade.selector import CaseOf, Listed, some, unknown
+from conformance.grade.known_failures import Gives, KnownFailure, KnownFailures
+from conformance.grade.selector import CaseOf, VectorFacts, first_few, unknown_name
 from conformance.model import Result, Status
 
 
 @dataclass
-class Use:
+class EntryUse:
     """What one entry met in a run.
 
     ``failures`` are marked with it, ``shared`` with an earlier entry that names them too;
@@ -36,8 +36,8 @@ class Ledger:
 
     def __init__(
         self,
-        known: KnownFailures,
-        vectors: Sequence[Listed],
+        known_failures: KnownFailures,
+        vectors: Sequence[VectorFacts],
         selected: Collection[str],
         case_of: CaseOf,
         today: date,
@@ -46,16 +46,16 @@ class Ledger:
         self._vectors, self._selected, self._case_of = vectors, selected, case_of
         self._gives = gives
         self.uses = [
-            Use(entry, expired=entry.expires is not None and entry.expires < today)
-            for entry in known.entries
+            EntryUse(entry, expired=entry.expires is not None and entry.expires < today)
+            for entry in known_failures.entries
         ]
         self._in_force = [use for use in self.uses if not use.expired]
 
     def take(self, result: Result) -> Result:
-        """The result, marked with the first entry that names it if it is a failure."""
+        """Mark a failure with the first entry that names it, and count passes."""
         if result.status is Status.PASS:
             for use in self._in_force:
-                if not use.entry.of_failures and use.entry.concerns(result, self._case_of):
+                if not use.entry.of_failures and use.entry.may_name(result, self._case_of):
                     use.passes.append(result.id)
             return result
         naming = [
@@ -69,19 +69,21 @@ class Ledger:
         return replace(result, known=naming[0].entry.name)
 
     def why(self, result: Result) -> str:
-        """Why a failure that is marked is tolerated, and the entry that says so."""
+        """Tell why a marked failure is tolerated, and by which entry."""
         entry = next(use.entry for use in self.uses if use.entry.name == result.known)
         return "; ".join(filter(None, (entry.reason, entry.link, entry.name)))
 
-    def summary(self, *, whole: bool) -> list[dict[str, Any]]:
-        """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
-        said = [self._facts(use) for use in self.uses]
-        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
+    def summary(self, *, is_complete: bool) -> list[dict[str, Any]]:
+        """Return each entry with its use and :func:`entry_problems`, as JSON data."""
+        uses = [self._facts(use) for use in self.uses]
+        return [
+            {**facts, "problems": entry_problems(facts, is_complete=is_complete)} for facts in uses
+        ]
 
-    def _facts(self, use: Use) -> dict[str, Any]:
+    def _facts(self, use: EntryUse) -> dict[str, Any]:
         entry = use.entry
-        listed = {vector.id for vector in self._vectors if entry.lists(vector)}
-        lacking = not listed or entry.selector.vectors - listed
+        matching = {vector.id for vector in self._vectors if entry.matches_entry(vector)}
+        lacking = not matching or entry.selector.vectors - matching
         return {
             "entry": entry.name,
             "about": entry.about,
@@ -92,38 +94,39 @@ class Ledger:
             "failures": use.failures,
             "shared": use.shared,
             "passes": use.passes,
-            "vectors": len(listed),
-            "asked": sum(vector in self._selected for vector in listed),
-            "missing": (unknown(entry.selector, self._vectors) or "no such vector") * bool(lacking),
+            "vectors": len(matching),
+            "asked": sum(vector in self._selected for vector in matching),
+            "missing": (unknown_name(entry.selector, self._vectors) or "no such vector")
+            * bool(lacking),
         }
 
 
-def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
-    """In what an entry is out of date, from what it met in a run.
+def entry_problems(facts: Mapping[str, Any], *, is_complete: bool) -> list[str]:
+    """Tell in what an entry is out of date, by its use in a run.
 
-    A run that is not ``whole``, interrupted or one of several, cannot tell what does not fail.
+    A run that is not complete, interrupted or a shard, cannot tell what does not fail.
     """
     if facts["expired"]:
         return [f"expired on {facts['expires']}, so it excuses nothing"]
-    found = []
+    problems = []
     if facts["missing"]:
-        found.append(f"matches nothing: the suite has {facts['missing']}")
+        problems.append(f"matches nothing: the suite has {facts['missing']}")
     passes = facts["passes"]
     if passes:
         pass_ = "vector passes" if len(passes) == 1 else "vectors pass"
-        found.append(f"{len(passes)} {pass_} unexpectedly: {some(passes)}")
+        problems.append(f"{len(passes)} {pass_} unexpectedly: {first_few(passes)}")
     # Nor can a run that leaves some of its vectors out.
-    asked = facts["vectors"] and facts["asked"] == facts["vectors"]
-    if asked and whole and not (passes or facts["failures"] or facts["shared"]):
-        found.append("matches nothing: no vector that it names failed in this way")
-    return found
+    all_tested = facts["vectors"] and facts["asked"] == facts["vectors"]
+    if all_tested and is_complete and not (passes or facts["failures"] or facts["shared"]):
+        problems.append("matches nothing: no vector that it names failed in this way")
+    return problems
 
 
-def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
-    """One entry of a run that was made in parts, from what it met in each of them."""
+def merge_uses(shares: Sequence[Mapping[str, Any]], *, is_complete: bool) -> dict[str, Any]:
+    """Merge the uses of one entry in all shards of a run."""
     facts = {
-        **parts[0],
-        "passes": [vector for part in parts for vector in part["passes"]],
-        **{name: sum(part[name] for part in parts) for name in ("failures", "shared", "asked")},
+        **shares[0],
+        "passes": [vector for share in shares for vector in share["passes"]],
+        **{name: sum(share[name] for share in shares) for name in ("failures", "shared", "asked")},
     }
-    return {**facts, "problems": problems(facts, whole=whole)}
+    return {**facts, "problems": entry_problems(facts, is_complete=is_complete)}

@@ -11,13 +11,13 @@ from conformance.dtypes import DTYPES, name_of
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.safe_text import printable
 
-MESSAGE_LIMIT = 600
-HEAD = 400
+MAX_MESSAGE = 600
+MESSAGE_HEAD = 400
 """Characters of a long message's beginning; the rest of the limit is its end, where many frameworks
 say what is wrong after they have said where."""
 
-NAME_LIMIT = 200
-READ = 10 * MESSAGE_LIMIT
+MAX_NAME = 200
+MAX_READ = 10 * MAX_MESSAGE
 """Characters of each end of a message that are looked at."""
 
 
@@ -43,12 +43,12 @@ class Ending(enum.StrEnum):
     """The vector was not tested: the backend had been given up."""
 
 
-LOST = frozenset(ending for ending in Ending if facts_of(ending).loses_process)
+PROCESS_LOST = frozenset(ending for ending in Ending if facts_of(ending).loses_process)
 """Endings that cost the backend its process."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedValue:
     """Something that a backend returned, told in words and not handed on.
 
     ``type`` is the name of its Python type. An array also has ``dtype`` (spelled as specifications
@@ -84,42 +84,42 @@ class Outcome:
     note: str = ""
 
 
-def described(value: object) -> Described:
-    """A description of a returned object; only its type is used, unless it is a plain array."""
+def describe_value(value: object) -> DescribedValue:
+    """Describe a returned object; only its type is used, unless it is a plain array."""
     if type(value) is not np.ndarray:
-        return value if isinstance(value, Described) else Described(_type_name(value))
+        return value if isinstance(value, DescribedValue) else DescribedValue(_type_name(value))
     swapped = name_of(value.dtype.newbyteorder())
-    return Described(
+    return DescribedValue(
         "numpy.ndarray",
-        name_of(value.dtype)[:NAME_LIMIT],
+        name_of(value.dtype)[:MAX_NAME],
         swapped if swapped in DTYPES else "",
         value.shape,
     )
 
 
-def describe(error: BaseException) -> str:
-    """The type and the text of an exception on one printable line of bounded length.
+def describe_exception(error: BaseException) -> str:
+    """Describe an exception by type and text on one printable line of bounded length.
 
     All lines are joined, since many frameworks begin with where an error was raised and say only
     later what it is; of a long text the beginning and the end are kept. The exception comes from a
     backend: its text may be anything, or fail to be made.
     """
-    name = printable(type(error).__name__[:NAME_LIMIT])
+    name = printable(type(error).__name__[:MAX_NAME])
     try:
         text = str(error)
-        if len(text) > 2 * READ:
-            text = f"{text[:READ]} {text[-READ:]}"
-        text = shortened(printable(" ".join(text.split())))
+        if len(text) > 2 * MAX_READ:
+            text = f"{text[:MAX_READ]} {text[-MAX_READ:]}"
+        text = shorten(printable(" ".join(text.split())))
     except (Exception, SystemExit):
         return f"{name} (its message cannot be shown)"
     return f"{name}: {text}" if text else name
 
 
-def shortened(text: str) -> str:
-    """At most ``MESSAGE_LIMIT`` characters of a text: its beginning and its end."""
-    if len(text) <= MESSAGE_LIMIT:
+def shorten(text: str) -> str:
+    """Keep the beginning and the end of a text, at most ``MAX_MESSAGE`` characters."""
+    if len(text) <= MAX_MESSAGE:
         return text
-    return f"{text[:HEAD]} … {text[HEAD + 3 - MESSAGE_LIMIT :]}"
+    return f"{text[:MESSAGE_HEAD]} … {text[MESSAGE_HEAD + 3 - MAX_MESSAGE :]}"
 
 
 def _type_name(value: object) -> str:
@@ -129,4 +129,4 @@ def _type_name(value: object) -> str:
         name, module = str(kind.__name__), str(kind.__module__)
     except Exception:
         return "an unnamed type"
-    return (name if module == "builtins" else f"{module}.{name}")[:NAME_LIMIT]
+    return (name if module == "builtins" else f"{module}.{name}")[:MAX_NAME]

@@ -9,67 +9,73 @@ from conformance.choices import PRECISIONS
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError, closest
 
-DEFAULT = "standard"
+DEFAULT_PRECISION = "standard"
 
 
-def parse_precision(asked: str | Mapping[str, str]) -> dict[str, str]:
-    """The precision of every floating-point dtype.
+def parse_precision(required: str | Mapping[str, str]) -> dict[str, str]:
+    """Parse the precision of every floating-point dtype.
 
-    ``asked`` is one precision for all, a mapping from dtype to precision, or the same as text
-    with commas. A dtype that is not mentioned is judged at ``standard``.
+    Args:
+        required: one precision for all, a mapping from dtype to precision, or the same as text with
+            commas. A dtype that is not mentioned is judged at ``standard``.
 
     Raises:
         UsageError: a dtype or a precision that does not exist, or a dtype named twice.
     """
-    if isinstance(asked, str) and "=" not in asked:
-        return dict.fromkeys(FLOATS, known(asked.strip(), PRECISIONS, "precision"))
+    if isinstance(required, str) and "=" not in required:
+        return dict.fromkeys(FLOATS, check_choice(required.strip(), PRECISIONS, "precision"))
     chosen: dict[str, str] = {}
-    for dtype, precision in _pairs(asked):
+    for dtype, precision in _pairs(required):
         if dtype in chosen:
             raise UsageError(
                 f"precision: {dtype} is named twice", hint="Name each dtype at most once."
             )
-        chosen[known(dtype, FLOATS, "dtype")] = known(precision, PRECISIONS, "precision")
-    return dict.fromkeys(FLOATS, DEFAULT) | chosen
+        chosen[check_choice(dtype, FLOATS, "dtype")] = check_choice(
+            precision, PRECISIONS, "precision"
+        )
+    return dict.fromkeys(FLOATS, DEFAULT_PRECISION) | chosen
 
 
-def _pairs(asked: str | Mapping[str, str]) -> Iterable[tuple[str, str]]:
-    if isinstance(asked, Mapping):
-        return asked.items()
-    pairs = (item.partition("=") for item in asked.split(","))
+def _pairs(required: str | Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    if isinstance(required, Mapping):
+        return required.items()
+    pairs = (item.partition("=") for item in required.split(","))
     return [(dtype.strip(), precision.strip()) for dtype, _, precision in pairs]
 
 
-def known(given: str, options: Iterable[str], what: str) -> str:
-    """``given`` itself if it is one of the options.
+def check_choice(name: str, options: Iterable[str], noun: str) -> str:
+    """Check that a name is one of the options, and return it.
 
     Raises:
         UsageError: it is not; the hint names the closest option, or all of them.
     """
     options = list(options)
-    if given in options:
-        return given
+    if name in options:
+        return name
     raise UsageError(
-        f"unknown {what} {given!r}",
-        hint=closest(str(given), options) or f"choose one of: {', '.join(options)}",
+        f"unknown {noun} {name!r}",
+        hint=closest(str(name), options) or f"choose one of: {', '.join(options)}",
     )
 
 
-def matching(given: Iterable[str], options: Iterable[str], what: str) -> list[str]:
-    """Those of the options that are given, each by its name or by a pattern like ``onnx.*``.
+def match_patterns(patterns: Iterable[str], options: Iterable[str], noun: str) -> list[str]:
+    """Select options by name or pattern (``onnx.*``), in the order of the patterns.
 
-    They come in the order of what is given. Raises UsageError for what names or fits none.
+    Raises:
+        UsageError: a pattern matches no option.
     """
     options = list(options)
-    found: dict[str, None] = {}
-    for one in given:
-        found |= dict.fromkeys(fnmatch.filter(options, one) or [known(one, options, what)])
-    return list(found)
+    matches: dict[str, None] = {}
+    for pattern in patterns:
+        matches |= dict.fromkeys(
+            fnmatch.filter(options, pattern) or [check_choice(pattern, options, noun)]
+        )
+    return list(matches)
 
 
-def spell(precision: Mapping[str, str]) -> str:
-    """The shortest text that :func:`parse_precision` reads back as the same."""
+def format_precision(precision: Mapping[str, str]) -> str:
+    """Format a precision as the shortest text that :func:`parse_precision` reads back."""
     values = set(precision.values())
     if len(values) == 1:
         return values.pop()
-    return ",".join(f"{dtype}={p}" for dtype, p in precision.items() if p != DEFAULT)
+    return ",".join(f"{dtype}={p}" for dtype, p in precision.items() if p != DEFAULT_PRECISION)

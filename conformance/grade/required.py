@@ -10,12 +10,12 @@ from typing import Any
 from conformance.failure_kind import FailureKind
 from conformance.grade.selector import (
     CaseOf,
-    Listed,
     Selector,
+    VectorFacts,
+    first_few,
+    parse_selector,
     rank_of,
-    read_selector,
-    some,
-    unknown,
+    unknown_name,
 )
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
@@ -34,7 +34,7 @@ class Requirements:
 
 
 @dataclass
-class Met:
+class RequirementUse:
     """What one entry met in a run.
 
     ``combinations`` are the pairs of a type and a rank of its vectors, None where the entry gives
@@ -42,14 +42,14 @@ class Met:
     """
 
     entry: Selector
-    asked: set[str] = field(default_factory=set)
+    tested: set[str] = field(default_factory=set)
     combinations: set[tuple[str | None, int | None]] = field(default_factory=set)
     unsupported: list[str] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
 
     def absent(self) -> Iterator[str]:
-        """What the entry names and the run did not test: vectors, types together with ranks."""
-        yield from sorted(self.entry.vectors - self.asked)
+        """Yield what the entry names and the run did not test: vectors, types with ranks."""
+        yield from sorted(self.entry.vectors - self.tested)
         for dtype in self.entry.dtypes or (None,):
             for rank in self.entry.ranks or (None,):
                 if (dtype, rank) not in self.combinations:
@@ -57,81 +57,92 @@ class Met:
                     yield " of ".join(filter(None, (dtype, ranked))) or str(self.entry)
 
 
-class Inspection:
+class RequirementCheck:
     """Sees whether the results of a run meet what is required. ``vectors`` are all of the suite."""
 
-    def __init__(self, required: Requirements, vectors: Sequence[Listed], case_of: CaseOf) -> None:
+    def __init__(
+        self, required: Requirements, vectors: Sequence[VectorFacts], case_of: CaseOf
+    ) -> None:
         self._vectors, self._case_of = vectors, case_of
-        self.met = [Met(entry) for entry in required.entries]
+        self.met = [RequirementUse(entry) for entry in required.entries]
 
     def take(self, result: Result) -> None:
-        """Count one result; a vector that was not tested at the run's level counts for nothing."""
+        """Count a result, unless the run's level left its vector out."""
         if result.status is Status.SKIPPED:
             return
-        lost = result.status is Status.UNSUPPORTED or result.kind == FailureKind.UNDECLARED
-        for met in self.met:
-            if not met.entry.matches(result, self._case_of):
+        is_unsupported = (
+            result.status is Status.UNSUPPORTED or result.kind == FailureKind.UNDECLARED
+        )
+        for use in self.met:
+            if not use.entry.matches(result, self._case_of):
                 continue
-            met.asked.add(result.id)
-            rank = rank_of(self._case_of(result.id)) if met.entry.ranks else None
-            met.combinations.add((result.dtype if met.entry.dtypes else None, rank))
-            if lost:
-                met.unsupported.append(result.id)
-                met.reasons[result.message or "no reason given"] += 1
+            use.tested.add(result.id)
+            rank = rank_of(self._case_of(result.id)) if use.entry.ranks else None
+            use.combinations.add((result.dtype if use.entry.dtypes else None, rank))
+            if is_unsupported:
+                use.unsupported.append(result.id)
+                use.reasons[result.message or "no reason given"] += 1
 
-    def summary(self, *, whole: bool) -> list[dict[str, Any]]:
-        """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
-        said = [self._facts(met) for met in self.met]
-        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
+    def summary(self, *, is_complete: bool) -> list[dict[str, Any]]:
+        """Return each entry with its use and :func:`requirement_problems`, as JSON data."""
+        uses = [self._facts(use) for use in self.met]
+        return [
+            {**facts, "problems": requirement_problems(facts, is_complete=is_complete)}
+            for facts in uses
+        ]
 
-    def _facts(self, met: Met) -> dict[str, Any]:
+    def _facts(self, use: RequirementUse) -> dict[str, Any]:
         return {
-            "entry": met.entry.place,
-            "about": str(met.entry),
-            "asked": len(met.asked),
-            "unsupported": met.unsupported,
-            "reasons": dict(met.reasons.most_common(MAX_REASONS)),
-            "absent": list(met.absent()),
-            "missing": unknown(met.entry, self._vectors),
+            "entry": use.entry.location,
+            "about": str(use.entry),
+            "asked": len(use.tested),
+            "unsupported": use.unsupported,
+            "reasons": dict(use.reasons.most_common(MAX_REASONS)),
+            "absent": list(use.absent()),
+            "missing": unknown_name(use.entry, self._vectors),
         }
 
 
-def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
-    """In what an entry is not met, from what it met in a run.
+def requirement_problems(facts: Mapping[str, Any], *, is_complete: bool) -> list[str]:
+    """Tell in what an entry is not met, by its use in a run.
 
-    A run that is not ``whole``, interrupted or one of several, cannot tell what it lacks.
+    A run that is not complete, interrupted or a shard, cannot tell what it lacks.
     """
-    found = []
+    problems = []
     if facts["unsupported"]:
-        why = some([f"{reason} ({count})" for reason, count in facts["reasons"].items()])
-        found.append(f"{len(facts['unsupported'])} of {facts['asked']} vectors unsupported: {why}")
+        reasons = first_few([f"{reason} ({count})" for reason, count in facts["reasons"].items()])
+        problems.append(
+            f"{len(facts['unsupported'])} of {facts['asked']} vectors unsupported: {reasons}"
+        )
     if facts["missing"]:
-        found.append(f"matches nothing: the suite has {facts['missing']}")
-    elif whole and facts["absent"]:
-        found.append(f"matches nothing: this run has no vector of {some(facts['absent'])}")
-    return found
+        problems.append(f"matches nothing: the suite has {facts['missing']}")
+    elif is_complete and facts["absent"]:
+        problems.append(f"matches nothing: this run has no vector of {first_few(facts['absent'])}")
+    return problems
 
 
-def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
-    """One entry of a run that was made in parts, from what it met in each of them."""
+def merge_requirements(shares: Sequence[Mapping[str, Any]], *, is_complete: bool) -> dict[str, Any]:
+    """Merge the uses of one entry in all shards of a run."""
     reasons: Counter[str] = Counter()
-    for part in parts:
-        reasons.update(part["reasons"])
+    for share in shares:
+        reasons.update(share["reasons"])
     facts = {
-        **parts[0],
-        "asked": sum(part["asked"] for part in parts),
-        "unsupported": [vector for part in parts for vector in part["unsupported"]],
+        **shares[0],
+        "asked": sum(share["asked"] for share in shares),
+        "unsupported": [vector for share in shares for vector in share["unsupported"]],
         "reasons": dict(reasons.most_common(MAX_REASONS)),
-        "absent": [name for name in parts[0]["absent"] if all(name in p["absent"] for p in parts)],
+        "absent": [
+            name for name in shares[0]["absent"] if all(name in p["absent"] for p in shares)
+        ],
     }
-    return {**facts, "problems": problems(facts, whole=whole)}
+    return {**facts, "problems": requirement_problems(facts, is_complete=is_complete)}
 
 
-def read_required(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
-    """The requirements that a sound source holds; notes in it what else is wrong."""
+def parse_requirements(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
+    """Parse the requirements in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["require"]):
         path = ("require", i)
         line, _ = source.where(path)
-        entries.append(read_selector(source, path, raw, f"{file}:{line}", specs))
+        entries.append(parse_selector(source, path, raw, f"{file}:{line}", specs))
     return Requirements(source.file, tuple(entries))

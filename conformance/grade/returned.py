@@ -18,42 +18,47 @@ MAX_PACKED = 1 << 16
 """Bytes of each output, compressed, at most."""
 
 
-def packed(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
-    """The outputs of a backend, if all are small arrays of known element types; else None."""
-    room = MAX_ELEMENTS
-    found = []
+def pack_outputs(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
+    """Pack the outputs of a backend for the run log.
+
+    Returns:
+        None unless all are small arrays of supported element types.
+    """
+    elements_left = MAX_ELEMENTS
+    outputs_packed = []
     for got in outputs:
-        if type(got) is not np.ndarray or got.size > room:
+        if type(got) is not np.ndarray or got.size > elements_left:
             return None
         dtype = DTYPES.get(name_of(got.dtype))
         if dtype is None:
             return None
-        room -= got.size
+        elements_left -= got.size
         content = zlib.compress(dtype.to_storage(np.ascontiguousarray(got)).tobytes())
         if len(content) > MAX_PACKED:
             return None
-        found.append(Returned(dtype.name, got.shape, content))
-    return tuple(found)
+        outputs_packed.append(Returned(dtype.name, got.shape, content))
+    return tuple(outputs_packed)
 
 
-def unpacked(returned: Sequence[Returned]) -> tuple[Array, ...] | None:
-    """The outputs again; None where a log holds something else.
+def unpack_outputs(returned: Sequence[Returned]) -> tuple[Array, ...] | None:
+    """Unpack the outputs of a failure, in no more memory than kept outputs may need.
 
-    Never more memory is taken than the kept outputs of one failure may need.
+    Returns:
+        None if a log holds something else.
     """
-    room = MAX_ELEMENTS
-    found = []
-    for one in returned:
-        dtype = DTYPES.get(one.dtype)
-        size = math.prod(one.shape)
-        if dtype is None or len(one.shape) > 32 or size > room:
+    elements_left = MAX_ELEMENTS
+    outputs = []
+    for packed in returned:
+        dtype = DTYPES.get(packed.dtype)
+        size = math.prod(packed.shape)
+        if dtype is None or len(packed.shape) > 32 or size > elements_left:
             return None
-        room -= size
+        elements_left -= size
         length = size * dtype.storage.itemsize
         try:
-            content = zlib.decompressobj().decompress(one.packed, length + 1)
-            stored: Array = np.frombuffer(content, dtype.storage).reshape(one.shape)
+            content = zlib.decompressobj().decompress(packed.packed, length + 1)
+            stored: Array = np.frombuffer(content, dtype.storage).reshape(packed.shape)
         except (zlib.error, ValueError):
             return None
-        found.append(dtype.from_storage(stored))
-    return tuple(found)
+        outputs.append(dtype.from_storage(stored))
+    return tuple(outputs)

@@ -15,14 +15,14 @@ from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.yaml_source import Path, Source
 
-SHOWN = 3
+MAX_NAMES = 3
 """Names of a list that are shown before the rest is counted."""
 
 CaseOf = Callable[[str], Case]
 """The case of a vector, by its id."""
 
 
-class Listed(Protocol):
+class VectorFacts(Protocol):
     """What a manifest's entry and a result both say of a vector."""
 
     @property
@@ -43,10 +43,10 @@ class Selector:
 
     ``vectors`` (ids), ``dtypes`` (a vector's first type) and ``ranks`` (of
     its first tensor) each list alternatives; of ``edges`` a vector must show all. ``when`` is a
-    predicate over the case. ``place`` says in which file and line it stands.
+    predicate over the case. ``location`` says in which file and line it stands.
     """
 
-    place: str
+    location: str
     op: str | None = None
     vectors: frozenset[str] = frozenset()
     edges: tuple[str, ...] = ()
@@ -58,11 +58,11 @@ class Selector:
 
     @property
     def needs_case(self) -> bool:
-        """Whether :meth:`lists` does not decide."""
+        """Whether :meth:`matches_entry` does not decide."""
         return bool(self.ranks) or self.predicate is not None
 
-    def lists(self, vector: Listed) -> bool:
-        """Whether a vector meets every condition but those on ranks and ``when``."""
+    def matches_entry(self, vector: VectorFacts) -> bool:
+        """Return whether a vector meets every condition but those on ranks and ``when``."""
         return (
             self.op in (None, vector.op)
             and (not self.vectors or vector.id in self.vectors)
@@ -71,12 +71,13 @@ class Selector:
             and all(edge in vector.edges for edge in self.edges)
         )
 
-    def matches(self, vector: Listed, case_of: CaseOf) -> bool:
-        """Whether a vector meets every condition; ``case_of`` is asked only where it must be.
+    def matches(self, vector: VectorFacts, case_of: CaseOf) -> bool:
+        """Return whether a vector meets every condition; ``case_of`` is called only if needed.
 
-        Raises UsageError for a predicate that has no value for the case.
+        Raises:
+            UsageError: the predicate has no value for the case.
         """
-        if not self.lists(vector):
+        if not self.matches_entry(vector):
             return False
         return not self.needs_case or self._holds(case_of(vector.id))
 
@@ -88,7 +89,7 @@ class Selector:
         parts += [f"target {' and '.join(self.edges)}"] if self.edges else []
         parts += [f"rejected for {self.reject}"] if self.reject else []
         parts += [self.when] if self.when else []
-        parts += [some(sorted(self.vectors))] if self.vectors else []
+        parts += [first_few(sorted(self.vectors))] if self.vectors else []
         return ", ".join(parts)
 
     def _holds(self, case: Case) -> bool:
@@ -103,22 +104,23 @@ class Selector:
             if case.reject is not None:
                 return False
             raise UsageError(
-                f"{self.place}: '{self.when}' has no value for {case.op} {case.id}: {error}",
+                f"{self.location}: '{self.when}' has no value for {case.op} {case.id}: {error}",
                 hint="put a condition on the case before it: 'auto_pad == explicit and ...'",
             ) from error
 
 
 def rank_of(case: Case) -> int:
-    """The rank of the data of a case, batch and channel included."""
+    """Return the rank of the data of a case, batch and channel included."""
     return len(next(iter(case.shapes.values()), ()))
 
 
-def read_selector(
-    source: Source, path: Path, raw: Mapping[str, Any], place: str, specs: Mapping[str, OpSpec]
+def parse_selector(
+    source: Source, path: Path, raw: Mapping[str, Any], location: str, specs: Mapping[str, OpSpec]
 ) -> Selector:
-    """The selector that an entry spells; notes in ``source`` what is wrong with it.
+    """Parse the selector of an entry, and note in ``source`` what is wrong with it.
 
-    ``specs`` are the specifications of operators that ``when`` may speak of.
+    Args:
+        specs: the specifications of operators that ``when`` may name.
     """
     for i, dtype in enumerate(raw.get("dtypes", ())):
         if dtype not in DTYPES:
@@ -129,7 +131,7 @@ def read_selector(
                 hint=closest(dtype, DTYPES),
             )
     return Selector(
-        place=place,
+        location=location,
         op=raw.get("op"),
         vectors=frozenset(raw.get("vectors", ())),
         edges=tuple(raw.get("edges", ())),
@@ -159,26 +161,26 @@ def _predicate(
     return None if expression is None else (spec, expression)
 
 
-def unknown(selector: Selector, listed: Collection[Listed]) -> str:
-    """Which name of a selector that matches nothing none of the vectors has; empty if each does."""
-    named: list[tuple[str, set[str | None], set[str | None]]] = [
+def unknown_name(selector: Selector, listed: Collection[VectorFacts]) -> str:
+    """Name the condition that no vector meets; empty if each is met by some vector."""
+    conditions: list[tuple[str, set[str | None], set[str | None]]] = [
         ("operator", {selector.op}, {v.op for v in listed}),
         ("type", set(selector.dtypes), {v.dtype for v in listed}),
         ("edge", set(selector.edges), {edge for v in listed for edge in v.edges}),
         ("negative test for", {selector.reject}, {v.reject for v in listed}),
         ("vector", set(selector.vectors), {v.id for v in listed}),
     ]
-    for what, wanted, present in named:
-        missing = sorted(name for name in wanted - present if name)
+    for noun, names, present in conditions:
+        missing = sorted(name for name in names - present if name)
         if missing:
             # Ids differ in a digest, so that the nearest one says nothing.
-            known = [] if what == "vector" else [name for name in present if name]
-            near = closest(missing[0], known)
-            return f"no {what} {some(missing)}" + (f" ({near})" if near else "")
+            candidates = [] if noun == "vector" else [name for name in present if name]
+            near = closest(missing[0], candidates)
+            return f"no {noun} {first_few(missing)}" + (f" ({near})" if near else "")
     return ""
 
 
-def some(names: Collection[str]) -> str:
-    """The first few names, and how many more there are."""
-    first = ", ".join(list(names)[:SHOWN])
-    return first + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+def first_few(names: Collection[str]) -> str:
+    """List the first few names, and how many more there are."""
+    first = ", ".join(list(names)[:MAX_NAMES])
+    return first + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")

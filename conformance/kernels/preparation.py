@@ -17,7 +17,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.program import command_line, is_program
 from conformance.choices import SHIPPED_SUITES
 from conformance.errors import BackendError, UsageError
-from conformance.grade.precision import known, parse_precision, spell
+from conformance.grade.precision import check_choice, format_precision, parse_precision
 from conformance.kernels import runner
 from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import (
@@ -176,8 +176,8 @@ def prepare_kernel(
         BackendError: the kernel cannot be read.
         UsageError: an option cannot be met.
     """
-    known(request.convention, CONVENTIONS, "convention")
-    known(request.suite, SHIPPED_SUITES, "suite")
+    check_choice(request.convention, CONVENTIONS, "convention")
+    check_choice(request.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(request.precision)
     spec = loader.find_spec(request.op)
     seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
@@ -214,7 +214,14 @@ def prepare_kernel(
         )
         executor.independent = IndependentCalls(request.level, precision)
         yield PreparedKernel(
-            suite, executor, isolation, seed, spell(precision), inline, kernel_name, sandbox
+            suite,
+            executor,
+            isolation,
+            seed,
+            format_precision(precision),
+            inline,
+            kernel_name,
+            sandbox,
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from conformance.dtypes import DTYPES, Array, name_of
-from conformance.grade.outcome import Ending, Outcome, described
+from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.model import Case, Vector
 from conformance.probe.designed_cases import WindowForm, case_of_form, make_vector
 from conformance.probe.designs import designed_inputs, space_of
@@ -152,7 +152,7 @@ def _response(call: ProbeCall, outcome: Outcome) -> ProbeResponse:
     returned = outcome.returned
     first = returned[0] if isinstance(returned, list | tuple) and returned else returned
     if type(first) is not np.ndarray or name_of(first.dtype) != call.dtype or first.shape != shape:
-        value = described(first)
+        value = describe_value(first)
         text = f"{value.dtype} {list(value.shape or ())}" if value.dtype else value.type
         return ProbeResponse(call, None, f"wrong output: {text}, not {call.dtype} {list(shape)}")
     return ProbeResponse(call, codes(first.reshape(-1)[:count], DTYPES[call.dtype]))

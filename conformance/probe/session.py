@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isqrt
 
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.claims import claimed
+from conformance.backends.supported_subsets import supported_subsets
 from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
@@ -136,7 +136,7 @@ def _plan(
 ) -> Iterator[PlannedCall]:
     """Yield what to call; note in ``result`` what is skipped."""
     declared = executor.identity.capabilities or Capabilities()
-    subsets = claimed(declared, specs)
+    subsets = supported_subsets(declared, specs)
     for op, subset in subsets.items():
         spec = specs[op]
         newest = _newest(op, subsets) if request.newest else op

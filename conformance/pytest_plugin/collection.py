@@ -12,7 +12,7 @@ import pytest
 
 from conformance.api import check_command, suite_option
 from conformance.errors import ConformanceError, UsageError
-from conformance.grade.gate import Watch, load_gate
+from conformance.grade.gate import GateRun, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure_text
@@ -58,7 +58,7 @@ class VectorCollector(pytest.Collector):
 
     suite: Suite
     checker: VectorChecker
-    gate: Watch
+    gate: GateRun
     matcher: Prediction
 
     def __init__(self, *, request: SessionRequest, **keywords: Any) -> None:
@@ -149,7 +149,7 @@ class VectorItem(pytest.Item):
 
 def _gate_run(
     suite: Suite, entries: Sequence[Entry], known_failures: str | None, matcher: Prediction
-) -> Watch:
+) -> GateRun:
     """Start the gate of a session: known failures, or nothing.
 
     Raises:
@@ -157,7 +157,7 @@ def _gate_run(
     """
     gate = load_gate(None if known_failures is None else Path(known_failures), specs=suite.specs)
     case_of = lambda vector: suite.get(vector).case  # noqa: E731
-    return gate.watch(suite.manifest.vectors, entries, case_of, matcher)
+    return gate.start_run(suite.manifest.vectors, entries, case_of, matcher)
 
 
 def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:

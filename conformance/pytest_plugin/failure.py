@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.cli import verdict_text
 from conformance.cli.text import wrapped
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
 from conformance.run.check_vector import VectorChecker
@@ -67,7 +67,7 @@ def _lines(
         )
         yield from verdict_text.worst_element(spec, vector, result, match, precision)
     yield ""
-    (finding,) = findings([result], command=command)
+    (finding,) = group_failures([result], command=command)
     options = command[2:]  # after "conformance check"
     yield f"  again:   {finding.reproduce}"
     yield f"  closer:  {shlex.join(('conformance', 'show', vector.id, *options))}"

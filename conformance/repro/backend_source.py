@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.backends.arranging import arranged
-from conformance.backends.backend_name import told as name_with_options
+from conformance.backends.axis_order import transposed
+from conformance.backends.backend_name import display_name as name_with_options
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.discovery import create, locate, place
+from conformance.backends.discovery import create, locate, resolve_adapter
 from conformance.backends.program import command_line, is_program
 from conformance.backends.protocol import capabilities_of
 from conformance.errors import BackendError, ConformanceError
@@ -64,7 +64,11 @@ def request_source(
     with tempfile.TemporaryDirectory() as folder:
         file, request_file = Path(folder) / "answer.json", Path(folder) / "question"
         request_file.write_bytes(messages.encode_request(0, vector))
-        arguments = (str(file), spec if python is None else place(spec), str(request_file))
+        arguments = (
+            str(file),
+            spec if python is None else resolve_adapter(spec),
+            str(request_file),
+        )
         executable, *started = command(python, arguments, module=__name__)
         run = run_python(["-X", "faulthandler", *started], seconds, executable)
         response = _read(file)
@@ -127,7 +131,7 @@ def respond(file: str, spec: str, request_path: str) -> None:
         inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
         if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
-            inputs[0] = arranged(inputs[0], order)
+            inputs[0] = transposed(inputs[0], order)
         call = native_call(origin, backend, header["op"], inputs, attributes)
         response = {
             "backend": f"{name_with_options(backend.name, spec)} {backend.version}",

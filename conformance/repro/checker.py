@@ -68,10 +68,13 @@ def check(
     readings: dict[str, list[dict[str, Any]]],
     must_reject: str,
 ) -> int:
-    """Make the call and print what is wrong with its outputs; return 1 if anything is.
+    """Make the call, print what is wrong with its outputs, and return the exit code.
 
     Outputs are right if they are so under any of ``readings``. With ``must_reject``, the rule that
     the inputs break, only an exception is right.
+
+    Returns:
+        1 if anything is wrong, else 0.
     """
     copies = [array.copy() for array in inputs]
     try:

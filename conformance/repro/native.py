@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.backends.discovery import Located, arguments
+from conformance.backends.discovery import Located, class_arguments
 from conformance.backends.protocol import Backend, FunctionBackend
 from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported, UsageError
-from conformance.grade.outcome import describe
+from conformance.grade.outcome import describe_exception
 
 PACKAGE_PREFIX = "conformance."
 
@@ -52,12 +52,12 @@ def native_call(
         source = reproduce(op, inputs, attributes)
     except Unsupported as error:
         raise UsageError(
-            f"{origin.spec} does not support this vector: {describe(error)}",
+            f"{origin.spec} does not support this vector: {describe_exception(error)}",
             hint="choose a vector that it answers",
         ) from error
     except Exception as error:
         raise BackendError(
-            f"{origin.spec}: reproduce() raised {describe(error)}",
+            f"{origin.spec}: reproduce() raised {describe_exception(error)}",
             hint="it must return Python source; see docs/backends.md",
         ) from error
     return split_imports(source, f"{origin.spec}: reproduce()")
@@ -80,7 +80,7 @@ def split_imports(source: object, where: str) -> SourceCall:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError) as error:
         raise BackendError(
-            f"{where} returned no Python source: {describe(error)}",
+            f"{where} returned no Python source: {describe_exception(error)}",
             hint="return complete statements that set 'outputs'",
         ) from error
     lines = source.splitlines()
@@ -114,7 +114,9 @@ def _through_module(origin: Located, backend: Backend) -> SourceCall:
     if isinstance(backend, FunctionBackend):
         called = origin.name
     else:
-        arguments_text = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
+        arguments_text = ", ".join(
+            f"{name}={value!r}" for name, value in class_arguments(origin).items()
+        )
         instance = (
             f"{origin.name}({arguments_text})" if isinstance(origin.value, type) else origin.name
         )

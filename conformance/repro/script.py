@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 from conformance import TOOL
-from conformance.backends import arranging
-from conformance.backends.layouts import Arrangement
+from conformance.backends import axis_order
+from conformance.backends.layouts import TensorLayout
 from conformance.dtypes import Array
 from conformance.errors import EXIT_USAGE, UsageError
-from conformance.grade.match import asked
-from conformance.grade.precision import spell
+from conformance.grade.interpretation_match import required_precision
+from conformance.grade.precision import format_precision
 from conformance.model import OPEN_BIT, Answer, Vector
 from conformance.replacement import resolved
 from conformance.repro import checker, layout_code, unpacking
@@ -42,7 +42,7 @@ def script(
     level: str,
     precision: Mapping[str, str],
     observed: Sequence[str] = (),
-    layout: Arrangement | None = None,
+    layout: TensorLayout | None = None,
     beside: Path | None = None,
 ) -> str:
     """Write a script that makes a call and checks its outputs.
@@ -66,7 +66,7 @@ def script(
     if "unpacked(" in data:
         embedded.append(_embedded(unpacking))
     if layout is not None:
-        embedded.append(_embedded(arranging))
+        embedded.append(_embedded(axis_order))
         data = "\n".join([data, "", *layout_code.constants(layout)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
@@ -127,9 +127,9 @@ def _about(
     yield ""
     but = f" unless {call.module} needs it" if call.module else ""
     yield (
-        f"Vector {vector.id} of suite {suite}, level {level}, precision {spell(precision)}; "
-        f"written by {TOOL}, which is not needed to run this{but}. "
-        "The vector is in the public domain (CC0)."
+        f"Vector {vector.id} of suite {suite}, level {level}, "
+        f"precision {format_precision(precision)}; written by {TOOL}, "
+        f"which is not needed to run this{but}. The vector is in the public domain (CC0)."
     )
     if observed:
         yield ""
@@ -208,7 +208,9 @@ def request_lines(vector: Vector, level: str, precision: Mapping[str, str]) -> I
         for expected_output in expected_outputs:
             yield "        {"
             yield f"            'name': {expected_output.name!r},"
-            for key, array in _accepted(expected_output, asked(expected_output, precision)):
+            for key, array in _accepted(
+                expected_output, required_precision(expected_output, precision)
+            ):
                 yield f"            {key!r}: {array_source(array, ' ' * 12)},"
             yield "        },"
         yield "    ],"

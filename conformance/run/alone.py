@@ -36,16 +36,16 @@ PATIENCE = 60.0
 class Fresh:
     """Fresh processes of the backend of a run, as ``start`` makes them (None: it can make none).
 
-    ``checker`` judged the run of ``suite``, whose entries ``asked`` are in the order of the calls.
+    ``checker`` judged the run of ``suite``, whose entries ``tested`` are in the order of the calls.
     """
 
     start: Callable[[], Executor | None]
     checker: VectorChecker
     suite: Suite
-    asked: Sequence[Entry]
+    tested: Sequence[Entry]
 
     def confirmed(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """The findings, those that do not fail in a fresh process with what leads to them."""
+        """Add, to findings that pass in a fresh process, the calls that lead to them."""
         every = list(findings)
         tried = [finding for finding in every if finding.kind in KINDS and finding.reproduce]
         tried.sort(key=lambda finding: finding.op)
@@ -64,12 +64,12 @@ class Fresh:
             yield self._dependent(finding, end) if key in passing else finding
 
     def _entry(self, op: str, vector: str) -> Entry:
-        return next(entry for entry in self.asked if (entry.op, entry.id) == (op, vector))
+        return next(entry for entry in self.tested if (entry.op, entry.id) == (op, vector))
 
     def _dependent(self, finding: Finding, end: float) -> Finding:
         """A finding whose smallest vector passes by itself."""
         last = self._entry(finding.op, finding.smallest)
-        before = self.asked[: self.asked.index(last)][-EARLIER:]
+        before = self.tested[: self.tested.index(last)][-EARLIER:]
         leads: Sequence[Entry] = ()
         with suppress(BackendError):
             leads = self._leading(before, last, end)

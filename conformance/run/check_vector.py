@@ -10,8 +10,13 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from conformance.failure_kind import FailureKind
-from conformance.grade.judge import applies, judge, skipped, unsupported
-from conformance.grade.judge import result as make_result
+from conformance.grade.judge import (
+    is_tested,
+    judge,
+    make_result,
+    skipped_result,
+    unsupported_result,
+)
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Result, Status, Vector
 from conformance.run.executor import Executor
@@ -51,17 +56,17 @@ class VectorChecker:
     def pipeline(
         self, repeat: int = 1, guard: Callable[[], AbstractContextManager[None]] = nullcontext
     ) -> Pipeline:
-        """A pipeline that calls the backend on what is tested, ``repeat`` times each vector."""
+        """Return a pipeline that calls the backend ``repeat`` times for each tested vector."""
         untested, counterpart = self.untested_result, self.valid_counterpart
         return Pipeline(self.executor, self.specs, untested, counterpart, repeat, guard)
 
     def valid_counterpart(self, vector: Vector) -> Vector | None:
-        """The valid vector that a negative test was made from, where that can be reconstructed."""
+        """Return the valid vector behind a negative test; None if it cannot be reconstructed."""
         spec = self.specs.get(vector.case.op)
         return None if spec is None or vector.case.reject is None else paired(spec, vector)
 
     def vector(self, suite: Suite, entry: Entry) -> Vector:
-        """The vector of an entry; without arrays where it is recorded and is not tested."""
+        """Read the vector of an entry, without arrays if it is recorded and not tested."""
         outline = suite.outline(entry)
         if outline is not None and self.untested_result(outline) is not None:
             return outline
@@ -76,18 +81,20 @@ class VectorChecker:
         )
 
     def untested_result(self, vector: Vector) -> Result | None:
-        """The result of a vector that the level or the backend's declaration leaves out."""
-        if not applies(vector, self.level):
-            return self._complete(skipped(vector), vector)
+        """Return the result of a vector that level or declaration leaves out; else None."""
+        if not is_tested(vector, self.level):
+            return self._complete(skipped_result(vector), vector)
         identity = self.executor.identity
         if identity.capabilities is None:
             return None
         spec = self.specs[vector.case.op]
         reason = identity.capabilities.reason_against(spec, vector.case, backend=identity.name)
-        return None if reason is None else self._complete(unsupported(vector, reason), vector)
+        return (
+            None if reason is None else self._complete(unsupported_result(vector, reason), vector)
+        )
 
     def grade(self, vector: Vector, outcome: Outcome) -> Result:
-        """The result of a call; unsupported outside of what the backend declared is an error.
+        """Grade a call; unsupported outside of what the backend declared is an error.
 
         A negative test may be one that the backend's interface has no way to write; a declaration
         speaks of valid cases.

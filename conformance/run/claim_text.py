@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.evidence import Evidence
-from conformance.grade.precision import spell
+from conformance.grade.precision import format_precision
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
@@ -98,9 +98,9 @@ MOST_EXCLUDED = 5
 def completing(
     command: Sequence[str], ops: Sequence[str], partitions: PartitionFilter = ALL_PARTITIONS
 ) -> str:
-    """The command that tests all that a backend declares of the operators that were asked.
+    """Return the command that tests all that a backend declares of the requested operators.
 
-    The parameters are as in :class:`RunScope`; they are empty where they are not known.
+    The parameters are as in :class:`RunScope`; they are empty if they are unknown.
     """
     check = command or ("conformance", "check", "--backend", "BACKEND")
     options = [word for op in ops for word in ("--op", op)] + [*partitions.options]
@@ -108,7 +108,7 @@ def completing(
 
 
 def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
-    """How strong the weakest part is, and what is not known."""
+    """Describe the strength of the weakest partition, and what is undetermined."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
         required = f"; {evidence.bar:g} % are required" if short else ""
@@ -127,13 +127,17 @@ def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]
 
 
 def advice(evidence: Evidence, command: str) -> str:
-    """How to add missing vectors, with the command on a line of its own; empty where none helps."""
+    """Tell how to add missing vectors, with the command on a line of its own.
+
+    Returns:
+        Empty if no vectors can be added.
+    """
     helps = evidence.short or evidence.unknown
     return f"To add the missing vectors:\n{command}" if command and helps else ""
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
-    """The strength of a run in its claim."""
+    """Write the strength of a run for its claim."""
     return f"{evidence.headline}{_at(precision) if evidence.weakest else ''}"
 
 
@@ -151,10 +155,11 @@ def conclude(
     expected: Expected | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """The footer's facts that follow from the counts, and from how strong the evidence is.
+    """Return the footer's facts that follow from the counts and from the strength.
 
-    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
-    failures that are out of date fail the run.
+    Args:
+        expected: the summary by :meth:`conformance.grade.gate.GateRun.summary`.
+        strict: known failures that are out of date fail the run.
     """
     evidence, expected = evidence or Evidence(), expected or {}
     verdict = judged(
@@ -238,7 +243,7 @@ def _claim(
     """The line that a vendor may publish."""
     total = score.total
     ops = [op for op, n in score.tallies.items() if (n.asked if total.wrong else n.graded)]
-    terms = f"{scope.level}, {spell(scope.precision)}"
+    terms = f"{scope.level}, {format_precision(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
     facts = f"suite {scope.suite}{within}, {graded}, sha256 {scope.sha256}"

@@ -45,6 +45,6 @@ def confirmed_results(
 
 
 def is_in_doubt(result: Result, confirmed: Counter[str]) -> bool:
-    """Whether outputs are wrong, and it is open whether they always are."""
+    """Return whether outputs are wrong, but perhaps not in every call."""
     is_wrong = result.status is Status.FAIL and result.reject is None
     return is_wrong and confirmed[result.op] < CONFIRMED

@@ -13,12 +13,12 @@ from typing import Any
 
 from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.discovery import digest
+from conformance.backends.discovery import file_digest
 from conformance.backends.protocol import Backend
 from conformance.choices import LEVELS
 from conformance.errors import UsageError
-from conformance.grade.gate import Gate, Watch
-from conformance.grade.precision import known, parse_precision
+from conformance.grade.gate import Gate, GateRun
+from conformance.grade.precision import check_choice, parse_precision
 from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
 from conformance.model import Finding, Result, Vector
@@ -55,8 +55,8 @@ class Options:
     ``ops``, ``only`` (ids or their beginnings) and ``partitions`` narrow the suite. Each vector
     is asked ``repeat`` times. ``spec`` is the backend as the user named it; ``command`` and
     ``show`` are the arguments that reproduce a finding, see
-    :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
-    supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
+    :func:`conformance.grade.findings.group_failures`. ``gate`` holds known failures and what must
+    be supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
     has the results that are known already, by operator and id: they come first, and the backend is
     not asked again. ``min_strength`` is the percent of mutants that the vectors of each part have
     to kill, None for the usual bar. ``findings`` False leaves out what several results tell
@@ -83,8 +83,13 @@ class Options:
 
 
 def selected(suite: Suite, options: Options, declared: Capabilities | None = None) -> Selection:
-    """The vectors that a run tests; of the shipped suite those of the operators that a backend
-    declares, where none are named. Raises UsageError for a filter that matches nothing.
+    """Select the vectors that a run tests.
+
+    Of the shipped suite they are those of the operators that a backend declares, if none are
+    named.
+
+    Raises:
+        UsageError: a filter matches nothing.
     """
     return select(
         suite,
@@ -146,7 +151,7 @@ class _Check:
     interruption: Interruption
     checker: VectorChecker
     selection: Selection
-    watch: Watch
+    watch: GateRun
     untested: Sequence[Entry]
 
     @property
@@ -172,7 +177,7 @@ def _prepare(
     selection = selected(suite, options, executor.identity.capabilities)
     for op in selection.by_op:
         suite.specs.get(op)  # one that cannot be used is found before the first result
-    watch = options.gate.watch(
+    watch = options.gate.start_run(
         suite.manifest.vectors,
         selection.entries,
         lambda vector: suite.get(vector).case,
@@ -188,7 +193,7 @@ def _prepare(
 
 def _graded_by(options: Options) -> tuple[str, Mapping[str, str]]:
     """The level and the precision of each dtype. Raises UsageError for an unknown option."""
-    level = known(options.level, LEVELS, "level")
+    level = check_choice(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
     if options.min_strength is not None and not 0 <= options.min_strength <= 100:
         raise UsageError(
@@ -254,7 +259,7 @@ def _findings(check: _Check, ordered: Sequence[Result], endings: Endings) -> Ite
 
 def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[str, Any]:
     options, identity, is_interrupted = check.options, check.executor.identity, endings is None
-    expected = check.watch.summary(whole=not is_interrupted and options.shard is None)
+    expected = check.watch.summary(is_complete=not is_interrupted and options.shard is None)
     if endings:
         expected["endings"] = [{"message": message} for message in endings]
     footer = make_footer(
@@ -294,7 +299,7 @@ def _header(check: _Check) -> dict[str, Any]:
             "name": who.name,
             "version": who.version,
             "spec": options.spec or who.name,
-            "sha256": digest(options.spec),
+            "sha256": file_digest(options.spec),
             "capabilities": None if who.capabilities is None else who.capabilities.to_json(),
         },
         "options": {

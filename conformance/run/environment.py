@@ -30,7 +30,10 @@ KERNEL_FLAGS = (
 
 
 def of_process() -> dict[str, Any]:
-    """The environment of this process, as texts and tables of texts (None for no such package)."""
+    """Return the environment of this process: texts, and tables of texts or None.
+
+    None in a table means that no such package is installed.
+    """
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         **of_system(),
@@ -39,7 +42,7 @@ def of_process() -> dict[str, Any]:
 
 
 def of_system() -> dict[str, Any]:
-    """What holds for a program too that this process starts."""
+    """Return the part of the environment that programs started by this process share."""
     return {
         "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
@@ -47,9 +50,10 @@ def of_system() -> dict[str, Any]:
 
 
 def fingerprint(process: Mapping[str, Any]) -> dict[str, Any]:
-    """The environment of a run, as JSON data; nothing that names a person or a machine.
+    """Return the environment of a run as JSON data, without names of people or machines.
 
-    ``process`` is what :func:`of_process` told in the process that the backend runs in.
+    Args:
+        process: what :func:`of_process` returned in the process in which the backend runs.
     """
     model, flags = _processor()
     return {
@@ -65,7 +69,11 @@ def fingerprint(process: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def peak_memory() -> int | None:
-    """The largest resident size of this process so far in bytes; None where it is not known."""
+    """Return the largest resident size of this process so far.
+
+    Returns:
+        Bytes; None if the system does not tell.
+    """
     if sys.platform == "win32":
         return None
     try:
@@ -99,7 +107,7 @@ def _processor() -> tuple[str, set[str]]:
 
 
 def usable_cores() -> int | None:
-    """How many cores this process may use; None where it is not known."""
+    """Count the cores that this process may use; None if the system does not tell."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()

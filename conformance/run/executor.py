@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from conformance.backends.backend_name import told
+from conformance.backends.backend_name import display_name
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.layouts import Arrangement
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
+from conformance.backends.layouts import TensorLayout
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
-from conformance.grade.outcome import Outcome, describe
+from conformance.grade.outcome import Outcome, describe_exception
 from conformance.model import Vector
 from conformance.run.environment import of_process
 from conformance.run.independent_calls import IndependentCalls
@@ -28,7 +28,7 @@ class Identity:
     ``facts`` are for the run log only, as is ``process``, what
     :func:`conformance.run.environment.of_process` tells where the backend runs. ``pieces`` is what
     it is made of, None where nobody asked, and ``beside`` what lies beside it
-    (:mod:`conformance.backends.pieces`).
+    (:mod:`conformance.backends.components`).
     """
 
     name: str
@@ -36,8 +36,8 @@ class Identity:
     capabilities: Capabilities | None = None
     facts: dict[str, str] = field(default_factory=dict, compare=False)
     process: dict[str, Any] = field(default_factory=dict, compare=False)
-    pieces: tuple[Piece, ...] | None = None
-    beside: tuple[Piece, ...] = field(default=(), compare=False)
+    pieces: tuple[Component, ...] | None = None
+    beside: tuple[Component, ...] = field(default=(), compare=False)
 
 
 class Reason(enum.Enum):
@@ -63,7 +63,7 @@ class Request:
 
     vector: Vector
     reason: Reason = Reason.FIRST
-    arrangement: Arrangement | None = None
+    arrangement: TensorLayout | None = None
     """How the vector was changed for that layout; None if it was not."""
     number: int = 0
     is_sent: bool = False
@@ -128,31 +128,30 @@ class Executor(ABC):
         return request, response
 
     def call(self, vector: Vector) -> Outcome:
-        """Call the backend on a vector as it is, while nothing else is in the queue."""
+        """Call the backend on a vector as it is, while the queue is empty."""
         self.submit(Request(vector))
         return self.take()[1]
 
     def allow(self, seconds: float) -> None:  # noqa: B027 - nothing can be done about most
-        """Give each call so many seconds from now on, where one that takes longer can be ended."""
+        """Limit each call to some seconds from now on, if longer ones can be ended."""
 
     def farewell(self) -> tuple[str, ...]:
-        """Tell it that no more is asked; what was wrong with how processes of it ended."""
+        """Announce that no more calls follow; return what was wrong with ended processes."""
         return ()
 
     def fresh(self) -> Executor | None:
-        """Another executor of the same backend, in a process that was asked nothing; None where
-        there is no such process."""
+        """Return another executor of the same backend in a new process; None if impossible."""
         return None
 
     def settings(self) -> dict[str, Any]:
-        """How the backend is called, as options of the run log."""
+        """Return how the backend is called, as options of the run log."""
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}
 
 
 def identity_of(backend: Backend, spec: str = "") -> Identity:
-    """The identity of a backend object in this process, named by ``spec`` if by anything."""
+    """Identify a backend object in this process, named by ``spec`` if by anything."""
     return Identity(
-        name=foreign(told(backend.name, spec)) or "?",
+        name=foreign(display_name(backend.name, spec)) or "?",
         version=foreign(backend.version) or "?",
         capabilities=capabilities_of(backend),
         facts=_facts(backend),
@@ -164,4 +163,4 @@ def _facts(backend: Backend) -> dict[str, str]:
     try:
         return environment_of(backend)
     except Exception as error:  # a backend's own code: what it cannot tell is no reason to stop
-        return {"error": describe(error)}
+        return {"error": describe_exception(error)}

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.program import is_program
 from conformance.backends.protocol import as_backend
 from conformance.errors import UsageError
-from conformance.grade.precision import known
+from conformance.grade.precision import check_choice
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
@@ -42,17 +42,20 @@ class Isolation:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def executor_for(self, backend: object) -> Executor:
-        """The executor of a backend: an object, or the text that names it. One stays as it is.
+        """Return the executor of a backend, given as an object or by name.
 
-        Only a named one can be loaded in another process. Raises :class:`UsageError` for what
-        cannot be done, and :class:`BackendError` for a backend that cannot be used.
+        An executor stays as it is. Only a named backend can be loaded in another process.
+
+        Raises:
+            UsageError: the options cannot be followed for this backend.
+            BackendError: the backend cannot be used.
         """
         if isinstance(backend, Executor):
             return backend
         bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:
-            kind = known(self.executor, EXECUTORS, "executor")
+            kind = check_choice(self.executor, EXECUTORS, "executor")
         elif named and os.name == "posix":
             plain = backend in TRUSTED and set(bounds) == {None} and not self.hashed
             kind = "inline" if plain else "process"
@@ -86,7 +89,7 @@ class Isolation:
                 hint="leave them out, or use the executor 'process' with a backend that has a name",
             )
         if isinstance(backend, str):
-            return Inline(load(backend), backend)
+            return Inline(load_backend(backend), backend)
         return Inline(as_backend(backend))
 
     def _bytes(self) -> int | None:
@@ -94,10 +97,11 @@ class Isolation:
 
 
 def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
-    """The options of the command line that give an executor these settings, but for ``jobs``.
+    """Return the command-line options, without ``jobs``, that give an executor these settings.
 
-    ``settings`` are those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
-    as a log has; what is the default anyway is left out.
+    Args:
+        settings: those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
+            as a log has; defaults are left out.
     """
     arguments: list[str] = []
     usual = "inline" if backend in TRUSTED else "process"

@@ -51,9 +51,13 @@ class Inbox:
         self._bytes += data
 
     def take(self, limit: int) -> tuple[Header, bytes] | None:
-        """The next message, or None until it is whole; arrays may take ``limit`` bytes.
+        """Take the next message, whose arrays may have ``limit`` bytes.
 
-        Raises :class:`Malformed`, before the message is whole if its prefix already shows it.
+        Returns:
+            None until the message is complete.
+
+        Raises:
+            Malformed: before the message is complete if its prefix already shows it.
         """
         if len(self._bytes) < PREFIX.size:
             return None
@@ -74,13 +78,13 @@ class Inbox:
         return value, rest
 
     def printed(self) -> str:
-        """The text that came in place of a message; empty if it is none."""
+        """Return the text that came in place of a message; empty if it is none."""
         if not all(byte in PRINTED for byte in self._bytes[: PREFIX.size]):
             return ""
         return printable(bytes(self._bytes[:SHOWN]).decode("ascii", "replace"))
 
     def unasked(self) -> str:
-        """What has come though nothing was asked."""
+        """Return the data that came without a request."""
         text = self.printed()
         return (
             f"text that nobody asked for: {text!r}"
@@ -89,7 +93,7 @@ class Inbox:
         )
 
     def echoes(self) -> bool:
-        """Whether what was sent first has come back, and nothing else."""
+        """Return whether the first data sent have come back, and nothing else."""
         return self._bytes == KNOCK
 
     def _seen(self, header: int, payload: int, limit: int) -> str:
@@ -105,7 +109,10 @@ class Inbox:
 
 
 def after_knock(message: bytes) -> bytes:
-    """The rest of a message whose first byte has been sent: blanks make its header that long."""
+    """Return the rest of a message whose first byte was sent already.
+
+    Blanks make its header as long as that byte says.
+    """
     header, payload = PREFIX.unpack_from(message)
     more = (KNOCK[0] - header) % 256
     end = PREFIX.size + header
@@ -114,7 +121,11 @@ def after_knock(message: bytes) -> bytes:
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
-    """A message. Raises ValueError where its header is longer than a reader accepts."""
+    """Encode a message.
+
+    Raises:
+        ValueError: its header is longer than a reader accepts.
+    """
     text = json.dumps(header, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_HEADER:
         raise ValueError(f"takes {len(text):,} bytes; at most {MAX_HEADER:,} are taken")

@@ -12,9 +12,14 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
-from conformance.grade.compare import element
-from conformance.grade.match import Match, asked, decisive, matches
-from conformance.grade.returned import unpacked
+from conformance.grade.compare import describe_element
+from conformance.grade.interpretation_match import (
+    Match,
+    deciding_match,
+    match_all,
+    required_precision,
+)
+from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
@@ -39,11 +44,11 @@ class Illustrator:
     def illustrated(
         self, finding: Finding, smallest: Result, variants: Sequence[RuleChange] = ()
     ) -> Finding:
-        """The finding with what there is to draw of its ``smallest`` result in ``detail``.
+        """Add the pictures of a finding's ``smallest`` result to its ``detail``.
 
-        ``window`` is described by the picture of the operator's family; ``under`` in it
-        is the window under ``variants``, the faults that the backend is taken to have, where
-        that is another. ``plane`` and ``elements`` are in docs/run-log.md.
+        ``window`` is described by the picture of the operator's family; ``under`` in it is the
+        window under ``variants``, the mutants that the backend is taken to have, if that differs.
+        ``plane`` and ``elements`` are in docs/run-log.md.
         """
         if finding.witness is None:
             return finding
@@ -51,9 +56,9 @@ class Illustrator:
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
         pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
-        outputs = unpacked(smallest.returned) if smallest.returned is not None else None
+        outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
-            match = decisive(matches(vector, outputs, self.precision), self.level)
+            match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
                 planes = 0 if spec is None else spec.layout.planes
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
@@ -97,8 +102,9 @@ def _window(
 def holding(
     spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[RuleChange]
 ) -> tuple[RuleChange, ...]:
-    """The variants that hold for an element, without their guards: where they change the shape of
-    the output together they hold for all of it.
+    """Return the changes that apply to an element, without their guards.
+
+    Changes that together give the output another shape all apply to all of it.
     """
     env = facts(spec, vector.case, vector.inputs)
     shape = vector.answers[0].expected.shape
@@ -146,7 +152,7 @@ def _elements(match: Match, precision: Mapping[str, str]) -> list[dict[str, Any]
             places = places[np.argsort(-distances, kind="stable")]
         for place in places[: MAX_ELEMENTS - len(elements)]:
             at = tuple(int(i) for i in place)
-            seen = element(answer, got, at, asked(answer, precision))
+            seen = describe_element(answer, got, at, required_precision(answer, precision))
             bits = {}
             if answer.rounded is not None:
                 bits = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from conformance.grade.determinism import merge_repeats
 from conformance.grade.judge import judge
-from conformance.grade.outcome import LOST, Ending, Outcome
-from conformance.grade.steadiness import together
+from conformance.grade.outcome import PROCESS_LOST, Ending, Outcome
 from conformance.model import FAILED, Vector
 from conformance.safe_text import number_of
 
@@ -36,16 +36,16 @@ class IndependentCalls:
         )
 
     def merge(self, vector: Vector, outcomes: Sequence[Outcome]) -> Outcome:
-        """Merge the calls on a vector into the first outcome that is wrong, if there is one."""
+        """Merge the calls on a vector into the first wrong outcome, if any is wrong."""
         wrong = [n for n, outcome in enumerate(outcomes, 1) if self._is_wrong(vector, outcome)]
         if not wrong:
-            self.unsteady += vector.case.reject is None and bool(together(outcomes).unsteady)
+            self.unsteady += vector.case.reject is None and bool(merge_repeats(outcomes).unsteady)
             return outcomes[0]
         first = outcomes[wrong[0] - 1]
         if len(wrong) == TIMES:
             return first
         which = f"in call {wrong[0]} of {TIMES} on the same inputs"
-        if first.ending in LOST or first.ending is Ending.RAISED:
+        if first.ending in PROCESS_LOST or first.ending is Ending.RAISED:
             return replace(first, message=f"{first.message}\n{which}")
         return replace(first, note=which)
 

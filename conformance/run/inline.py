@@ -8,11 +8,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from conformance.backends.marking import is_the_adapters
+from conformance.backends.framework_call import is_adapter_failure
 from conformance.backends.protocol import Backend
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
-from conformance.grade.outcome import Ending, Outcome, describe
+from conformance.grade.outcome import Ending, Outcome, describe_exception
 from conformance.model import Vector
 from conformance.run.executor import Executor, Request, identity_of
 
@@ -77,7 +77,7 @@ def call(
         raise
     except BaseException as error:
         seconds = perf_counter() - started
-        ending, message = _ending(backend, error), describe(error)
+        ending, message = _ending(backend, error), describe_exception(error)
         returned = None
     changed = tuple(
         i
@@ -88,7 +88,7 @@ def call(
 
 
 def fresh(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes as plain values that the backend may keep or change."""
+    """Copy the attributes to plain values that the backend may keep or change."""
     return {
         name: list(value) if isinstance(value, list | tuple) else value
         for name, value in attributes.items()
@@ -101,7 +101,7 @@ def _ending(backend: Runnable, error: BaseException) -> Ending:
     # What is not installed says nothing of the question, so it refuses nothing either.
     if not isinstance(error, Exception) or isinstance(error, ImportError):
         return Ending.ABORTED
-    return Ending.ADAPTER if is_the_adapters(backend, error) else Ending.RAISED
+    return Ending.ADAPTER if is_adapter_failure(backend, error) else Ending.RAISED
 
 
 def _copied(returned: object) -> object:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.dtypes import DTYPES
-from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Outcome
+from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
@@ -26,27 +26,30 @@ class _Question:
 def with_observations(
     verdict: Result, spec: OpSpec | None, vector: Vector, outcome: Outcome
 ) -> Result:
-    """The verdict with what right outputs show where the vector leaves them free.
+    """Add to a result what right outputs show where the vector leaves them free.
 
-    ``spec`` is the specification that the vector was made from, None if the suite has none.
+    Args:
+        spec: the specification of the vector; None if the suite has none.
     """
     if verdict.status is not Status.PASS and verdict.reading is None:
         return verdict
-    seen = {} if spec is None else observed(spec, vector, outcome)
+    seen = {} if spec is None else classify_unspecified(spec, vector, outcome)
     return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict
 
 
 def readings(
     ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, OpSpec]
 ) -> list[dict[str, Any]]:
-    """The questions of each operator, with every answer that vectors show.
+    """Count the answers to the questions of each operator.
 
-    ``specs`` are the specifications of the suite; it may have operators without one.
+    Args:
+        specs: the specifications of the suite, which may have operators without one.
 
-    Each is ``op``, ``point`` (its name), ``level`` (``should``, or ``open`` where nothing is
-    expected), ``question`` and ``answers``, the most frequent first: ``answer``, ``adopted``,
-    the number of ``vectors``, their ``dtypes``, and the smallest of them as ``example``.
-    A question without answers was shown by no vector that the backend answered.
+    Returns:
+        One object a question: ``op``, ``point`` (its name), ``level`` (``should``, or ``open`` if
+        nothing is expected), ``question`` and ``answers``, the most frequent first: ``answer``,
+        ``adopted``, the number of ``vectors``, their ``dtypes``, and the smallest of them as
+        ``example``. A question has no answers if no vector that the backend answered shows it.
     """
     shown: dict[str, dict[str, dict[str, _Shown]]] = {op: {} for op in ops}
     for result in results:
@@ -105,7 +108,7 @@ def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
         words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
         questions.append(_Question(variant.name, variant.level, variant.question, words))
     for point in () if spec is None else spec.observe:
-        words = {EXPECTED: point.expected}
+        words = {EXPECTED_VALUE: point.expected}
         questions.append(_Question(point.name, "open", point.question, words))
     known = {question.name for question in questions}
     for name in sorted(set(seen) - known):

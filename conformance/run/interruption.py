@@ -81,7 +81,7 @@ class Interruption:
 
     @contextmanager
     def backend_runs(self) -> Iterator[None]:
-        """The time in which :class:`Interrupted` may be raised."""
+        """Allow :class:`Interrupted` to be raised within this context."""
         self._in_backend = True
         try:
             yield
@@ -90,7 +90,7 @@ class Interruption:
 
     @contextmanager
     def backend_ends(self) -> Iterator[None]:
-        """The time of the results: an interruption raises :class:`Stopped`."""
+        """Raise :class:`Stopped` upon an interruption within this context, that of the results."""
         try:
             with self.backend_runs():
                 yield
@@ -99,13 +99,17 @@ class Interruption:
 
     @contextmanager
     def backend_responds(self) -> Iterator[None]:
-        """The time of a call; it does not begin where somebody asked to stop before."""
+        """Enclose a call, which does not begin if a stop was requested before."""
         self.stop_if_requested()
         with self.backend_ends():
             yield
 
     def note(self, number: int, *_frame: object) -> None:
-        """The handler of a signal. Raises :class:`Interrupted` where it may not wait."""
+        """Handle a signal.
+
+        Raises:
+            Interrupted: the interruption may not wait.
+        """
         self.noted.append(number)
         if self._in_backend or len(self.noted) > 1:
             raise Interrupted(number)
@@ -138,7 +142,7 @@ class Interruption:
             raise self.with_run(stopped) from None
 
     def with_run(self, stopped: KeyboardInterrupt) -> KeyboardInterrupt:
-        """The exception, with what the call found as its attribute ``run``.
+        """Attach the unfinished run to the exception as its attribute ``run``.
 
         It stays of its class: Python ends a process as SIGINT would for no subclass.
         """

@@ -48,7 +48,14 @@ class Limits:
 
 
 def check_memory(size: int) -> None:
-    """Raises :class:`UsageError` for a limit in which no process runs."""
+    """Check that a process can run within a memory limit.
+
+    Args:
+        size: bytes.
+
+    Raises:
+        UsageError: no process runs within the limit.
+    """
     if size < LEAST_MEMORY:
         raise UsageError(
             f"memory is {number_of(size, 'byte')}; "
@@ -58,7 +65,11 @@ def check_memory(size: int) -> None:
 
 
 def parse_size(text: str) -> int:
-    """Bytes from ``512M``, ``1.5G`` (powers of 1024) or a plain number. Raises UsageError."""
+    """Parse a size: ``512M``, ``1.5G`` (powers of 1024) or a plain number of bytes.
+
+    Raises:
+        UsageError: the text is no size.
+    """
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise UsageError(f"{text!r} is not a size", hint="a size looks like 512M or 4G")
@@ -66,7 +77,7 @@ def parse_size(text: str) -> int:
 
 
 def spell_size(size: int) -> str:
-    """The size as :func:`parse_size` reads it back."""
+    """Spell a size in bytes as :func:`parse_size` reads it back."""
     for unit in ("T", "G", "M", "K"):
         if size % _UNITS[unit] == 0:
             return f"{size // _UNITS[unit]}{unit}"
@@ -74,6 +85,6 @@ def spell_size(size: int) -> str:
 
 
 def shown_size(size: int) -> str:
-    """The size for people."""
+    """Spell a size in bytes for people."""
     unit = next((unit for unit in ("G", "M") if size >= _UNITS[unit]), "K")
     return f"{size / _UNITS[unit]:.1f} {unit}iB"

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, LogError
-from conformance.grade.gate import merged as merged_gate
+from conformance.grade.gate import merge_summaries as merged_gate
 from conformance.log.headers import differences
 from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
@@ -58,10 +58,12 @@ def merged(
     command: Sequence[str],
     show: Sequence[str],
 ) -> Events:
-    """The events of the run that the parts share, as it would have been in one piece.
+    """Yield the events of the run that shards share, as if it was never divided.
 
-    ``kept`` takes the results. ``command`` and ``show`` reproduce a finding, see
-    :func:`conformance.grade.findings.findings`.
+    Args:
+        kept: takes the results.
+        command: reproduces a finding, as ``show`` does; see
+            :func:`conformance.grade.findings.group_failures`.
 
     Raises:
         LogError: a log that is not complete or not of a shard; a shard that is missing, there
@@ -112,7 +114,7 @@ def merged(
             ops=header["options"]["ops"],
             declared=_declared(parts[0]),
             min_strength=header["options"].get("min_strength"),
-            expected=merged_gate(footers, whole=True) | _endings(footers),
+            expected=merged_gate(footers, is_complete=True) | _endings(footers),
             strict=header["options"].get("strict", False),
         ),
         "finished": max(footer["finished"] for footer in footers),

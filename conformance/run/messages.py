@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends import pieces
+from conformance.backends import components
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.pieces import Piece
+from conformance.backends.components import Component
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import (
-    MESSAGE_LIMIT,
-    NAME_LIMIT,
-    Described,
+    MAX_MESSAGE,
+    MAX_NAME,
+    DescribedValue,
     Ending,
     Outcome,
-    described,
+    describe_value,
 )
 from conformance.model import Vector
 from conformance.run.environment import of_system
@@ -63,7 +63,12 @@ ANSWERED = {
 
 
 def encode_hello(identity: Identity) -> bytes:
-    """The message that says who a backend is. Raises TypeError or ValueError if none can."""
+    """Encode the message that identifies a backend.
+
+    Raises:
+        TypeError: a value of it has no JSON form.
+        ValueError: it is too long.
+    """
     declared = identity.capabilities
     hello = {
         "protocol": PROTOCOL,
@@ -83,24 +88,26 @@ def encode_hello(identity: Identity) -> bytes:
 
 
 def encode_load_failure(error: ConformanceError) -> bytes:
-    """The message that says why a backend could not be loaded."""
+    """Encode the message that tells why a backend could not be loaded."""
     reason = {"message": error.message[:MAX_ERROR], "hint": (error.hint or "")[:MAX_ERROR]}
     return pack({"error": reason})
 
 
 def decode_hello(header: Header, *, program: bool = False) -> Identity:
-    """Who the backend is. Of a ``program`` what it says of its process or its files is not taken:
-    that is what we measure.
+    """Decode the message that identifies a backend.
 
-    Raises :class:`BackendError` where it could not be loaded or speaks another version of the
-    protocol, and :class:`Malformed`.
+    Of a ``program`` its statements on its process and its files are ignored: we measure these.
+
+    Raises:
+        BackendError: it could not be loaded, or speaks another version of the protocol.
+        Malformed: the message is not well-formed.
     """
     if "error" in header:
         error = _member(header, "error", _is_object)
         message = _member(error, "message", _text(MAX_ERROR))
         hint = _member(error, "hint", _text(MAX_ERROR), "") or None
         if program:
-            said = foreign(message, MESSAGE_LIMIT)
+            said = foreign(message, MAX_MESSAGE)
             raise BackendError(f"the program says: {said}", hint=hint and foreign(hint))
         raise BackendError(message, hint=hint)
     hello = _member(header, "hello", _is_object)
@@ -128,9 +135,9 @@ def decode_hello(header: Header, *, program: bool = False) -> Identity:
     )
 
 
-def _pieces(hello: Header, name: str) -> tuple[Piece, ...]:
+def _pieces(hello: Header, name: str) -> tuple[Component, ...]:
     """What a worker says that its backend is made of."""
-    return tuple(Piece(*piece) for piece in _member(hello, name, _are_pieces))
+    return tuple(Component(*piece) for piece in _member(hello, name, _are_pieces))
 
 
 def _process(process: Any) -> dict[str, Any]:
@@ -138,15 +145,15 @@ def _process(process: Any) -> dict[str, Any]:
     if not _is_object(process):
         raise Malformed("no usable 'process'")
     return {
-        "python": _member(process, "python", _text(NAME_LIMIT)),
-        "platform": _member(process, "platform", _text(NAME_LIMIT)),
+        "python": _member(process, "python", _text(MAX_NAME)),
+        "platform": _member(process, "platform", _text(MAX_NAME)),
         "variables": _member(process, "variables", _is_facts),
         "packages": _member(process, "packages", _are_versions),
     }
 
 
 def encode_request(number: int, vector: Vector) -> bytes:
-    """The message with a vector. Of the answers it holds only how large an output may be."""
+    """Encode the message with a vector; of expected outputs it holds only the allowed size."""
     case = vector.case
     header = {
         "number": number,
@@ -161,7 +168,7 @@ def encode_request(number: int, vector: Vector) -> bytes:
 
 
 def max_output_bytes(vector: Vector) -> int:
-    """Bytes of an output that is sent; larger ones are told.
+    """Return the size above which an output is described instead of sent, in bytes.
 
     Outputs of a wrong shape are often larger than the right one, and are diagnosed too.
     """
@@ -177,7 +184,7 @@ def max_output_bytes(vector: Vector) -> int:
 
 
 def decode_request(header: Header, payload: bytes) -> list[Array]:
-    """The inputs of a question."""
+    """Decode the inputs of a request."""
     inputs, offset = [], 0
     for facts in header["inputs"]:
         array, offset = _array(facts["dtype"], facts["shape"], payload, offset)
@@ -186,11 +193,11 @@ def decode_request(header: Header, payload: bytes) -> list[Array]:
 
 
 def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
-    """The message that answers a question; outputs above ``limit`` bytes are only described."""
+    """Encode the response to a request; outputs above ``limit`` bytes are only described."""
     arrays: list[Array] = []
 
     def describe_output(item: object) -> Header:
-        seen = described(item)
+        seen = describe_value(item)
         sent = type(item) is np.ndarray and seen.dtype in DTYPES and item.nbytes <= limit
         if sent:
             arrays.append(item)  # type: ignore[arg-type]  # a plain array, as was just found
@@ -218,10 +225,12 @@ def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
 
 
 def decode_response(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
-    """The outcome in the answer to a question of some ``number`` with so many ``inputs``.
+    """Decode the outcome in the response to request ``number`` with ``inputs`` inputs.
 
-    Members that a program may leave out have a default; ``seconds`` is then 0. Raises
-    :class:`Malformed` for anything but a well-formed answer to that very question.
+    Members that a program may leave out have a default; ``seconds`` is then 0.
+
+    Raises:
+        Malformed: it is no well-formed response to this very request.
     """
     if type(header.get("number")) is not int or header["number"] != number:
         raise Malformed("a response to another request")
@@ -239,7 +248,7 @@ def decode_response(header: Header, payload: bytes, number: int, inputs: int) ->
     if offset != len(payload):
         raise Malformed(f"{len(payload)} bytes of arrays; the stated outputs take {offset}")
     items += [None] * (count - len(items))
-    message = _member(header, "message", _text(2 * MESSAGE_LIMIT), "")
+    message = _member(header, "message", _text(2 * MAX_MESSAGE), "")
     return Outcome(
         ending,
         items if plural else items[0],
@@ -249,20 +258,20 @@ def decode_response(header: Header, payload: bytes, number: int, inputs: int) ->
     )
 
 
-def _item(facts: Any, payload: bytes, offset: int) -> tuple[Array | Described, int]:
+def _item(facts: Any, payload: bytes, offset: int) -> tuple[Array | DescribedValue, int]:
     """A returned object: the array that was sent, or what it is described as."""
     if not _is_object(facts):
         raise Malformed("an output that is not described")
-    dtype = _member(facts, "dtype", _text(NAME_LIMIT))
+    dtype = _member(facts, "dtype", _text(MAX_NAME))
     shape = facts.get("shape")
     if shape is not None:
         shape = tuple(_member(facts, "shape", _numbers(1 << 63, MAX_RANK)))
         if _member(facts, "sent", lambda value: isinstance(value, bool), True):
             return _array(dtype, shape, payload, offset)
-    seen = Described(
-        type=_member(facts, "type", _text(NAME_LIMIT), "array"),
+    seen = DescribedValue(
+        type=_member(facts, "type", _text(MAX_NAME), "array"),
         dtype=dtype,
-        swapped=_member(facts, "swapped", _text(NAME_LIMIT), ""),
+        swapped=_member(facts, "swapped", _text(MAX_NAME), ""),
         shape=shape,
     )
     return seen, offset
@@ -323,19 +332,23 @@ def _are_versions(value: Any) -> bool:
 
 
 def _are_pieces(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= pieces.MOST and all(map(_is_piece, value))
+    return (
+        isinstance(value, list)
+        and len(value) <= components.MAX_COMPONENTS
+        and all(map(_is_piece, value))
+    )
 
 
 def _is_piece(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 3
-        and value[0] in pieces.KINDS
+        and value[0] in components.KINDS
         and isinstance(value[1], str)
         and value[1].isprintable()
-        and len(value[1]) <= pieces.MAX_NAME
+        and len(value[1]) <= components.MAX_NAME
         and isinstance(value[2], str)
-        and pieces.DIGEST.fullmatch(value[2]) is not None
+        and components.DIGEST.fullmatch(value[2]) is not None
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance.diagnosis.agreement import Agreement, ObservedVector
-from conformance.grade.returned import unpacked
+from conformance.grade.returned import unpack_outputs
 from conformance.model import Result
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Mutant
@@ -35,7 +35,7 @@ class Prediction:
         return any(self._agrees(outputs, *faults) for outputs in _ways(failure))
 
     def could_be(self, result: Result) -> list[str]:
-        """What single mutants do that give exactly the outputs of a failure, a sentence each."""
+        """Describe single mutants that give exactly the outputs of a failure, a sentence each."""
         failure = self._asked(result)
         if failure is None:
             return []
@@ -64,7 +64,7 @@ class Prediction:
 
     def _asked(self, result: Result) -> ObservedVector | None:
         """The vector with the outputs of a failure; None where there is nothing to compare."""
-        outputs = None if result.returned is None else unpacked(result.returned)
+        outputs = None if result.returned is None else unpack_outputs(result.returned)
         spec = self.suite.specs.get(result.op)
         if outputs is None or spec is None:
             return None

@@ -16,8 +16,10 @@ from conformance.suite.store import Suite
 
 
 def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -> Finding:
-    """The finding, its plane with what the reference gives under ``variants``, where that has the
-    plane's shape; the finding as it is where there is nothing to tell.
+    """Add to a finding's plane the outputs of the oracle under some changes.
+
+    Returns:
+        The finding as it is if these outputs have another shape, or nothing is to be added.
     """
     plane, witness = finding.detail.get("plane"), finding.witness
     spec = suite.specs.get(finding.op)

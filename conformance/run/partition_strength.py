@@ -29,16 +29,19 @@ def measured(
     level: str,
     declared: Capabilities | None,
 ) -> tuple[Measured, ...]:
-    """The strength of a run in each part that it claims, in the order of the manifest, which
-    ``results`` have too.
+    """Measure the strength of a run in each claimed partition, in the manifest's order.
 
-    A part is one operator, element type and rank. It is claimed if something was graded there, or
-    if the backend ``declared`` it and the suite has nothing to ask there; an operator of which
-    nothing was graded is not claimed at all. Mutants that cannot show in a part do not count.
+    A partition is one operator, element type and rank. It is claimed if something was graded
+    there, or if the backend ``declared`` it and the suite has no vectors for it; an operator
+    without any graded vector is not claimed at all. Mutants that cannot show in a partition do not
+    count.
     Where the backend left out vectors by predicates, a profile of the suite with the same
-    predicates says which mutants can show; without one the share of all is only what is proven at
-    least. Where few mutants can show, the targets that the suite covers in the part, and the
-    declaration leaves in, are counted instead.
+    predicates says which mutants can show; without such a profile the share of all is only what is
+    proven at least. Where few mutants can show, the targets that the suite covers in the partition,
+    and the declaration leaves in, are counted instead.
+
+    Args:
+        results: in the order of the manifest.
     """
     seen = _seen(results, manifest, level)
     graded = {op for (op, _, _), tally in seen.items() if tally.graded}

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from conformance.backends.layouts import Arrangement, arrangement
+from conformance.backends.layouts import TensorLayout, layout_for
+from conformance.grade.determinism import merge_repeats
 from conformance.grade.outcome import Ending, Outcome
-from conformance.grade.steadiness import together
 from conformance.model import Result, Vector
 from conformance.run.executor import Executor, Reason, Request
 from conformance.run.independent_calls import TIMES
@@ -53,7 +53,7 @@ class Pipeline:
     """By id the requests of a valid counterpart; how it was refused once that is taken."""
 
     def run(self, vectors: Iterable[Vector]) -> Iterator[tuple[Vector, Result | Outcome]]:
-        """Yield each vector in order, with its outcome, or with a result if it is untested."""
+        """Yield each vector in order with its outcome, or with a result if untested."""
         ahead = self.executor.ahead // self._calls_each
         opened: deque[OpenVector] = deque()
         for vector in vectors:
@@ -65,7 +65,7 @@ class Pipeline:
             yield self._close(opened.popleft())
 
     def confirm(self, vector: Vector) -> Outcome:
-        """Call the backend once more; what is in the queue ends before, and is taken later."""
+        """Call the backend once more, after the queued calls, whose outcomes are taken later."""
         return self._finish(vector, self._submit(vector, Reason.CONFIRMATION))
 
     def probe_with(self, vectors: Callable[[], Iterable[Vector]]) -> None:
@@ -115,12 +115,12 @@ class Pipeline:
             self.executor.submit(request)
         return requests
 
-    def _laid_out(self, vector: Vector) -> tuple[Vector, Arrangement | None]:
+    def _laid_out(self, vector: Vector) -> tuple[Vector, TensorLayout | None]:
         """A vector in the layout that the backend declares."""
         declared = self.executor.identity.capabilities
         if declared is None or (declared.layout is None and declared.index_layout is None):
             return vector, None
-        how = arrangement(declared, self.specs.get(vector.case.op), vector.case)
+        how = layout_for(declared, self.specs.get(vector.case.op), vector.case)
         return (vector if how is None else replace(vector, inputs=how.sent(vector))), how
 
     def _finish(self, vector: Vector, requests: Sequence[Request]) -> Outcome:
@@ -133,11 +133,11 @@ class Pipeline:
                 oldest.outcome = restore_layout(response, oldest.vector, oldest.arrangement)
             outcomes.append(request.outcome)
         independent = self.executor.independent
-        return independent.merge(vector, outcomes) if independent else together(outcomes)
+        return independent.merge(vector, outcomes) if independent else merge_repeats(outcomes)
 
 
 def refusal_message(outcome: Outcome) -> str:
-    """How a valid case was refused; empty where it was accepted."""
+    """Describe how a valid case was refused; empty if it was accepted."""
     if outcome.ending is Ending.RETURNED:
         return ""
     return outcome.message.partition("\n")[0] or outcome.ending.value

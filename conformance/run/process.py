@@ -40,7 +40,11 @@ ENDING = 10.0
 
 
 def check_descriptors(jobs: int) -> None:
-    """Raises :class:`UsageError` where this process may not open the pipes of so many workers."""
+    """Check that this process may open the pipes of ``jobs`` workers.
+
+    Raises:
+        UsageError: it may not.
+    """
     import resource
 
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -114,7 +118,7 @@ class WorkerProcess:
         return bool(self._outgoing)
 
     def send(self, message: bytes) -> None:
-        """Write a message, as far as the pipe takes it now; the rest waits for :meth:`flush`."""
+        """Write a message as far as the pipe takes it; the rest waits for :meth:`flush`."""
         self._outgoing.append(memoryview(message))
         self.flush()
 
@@ -150,7 +154,7 @@ class WorkerProcess:
         return data != b""
 
     def ended(self) -> bool:
-        """Whether the process has come to an end; then all that it answered has been taken in."""
+        """Return whether the process has ended, after taking in all of its output."""
         if self._process.poll() is None:
             return False
         for _ in range(2):  # a pipe holds no more than one piece, and its end
@@ -158,7 +162,7 @@ class WorkerProcess:
         return True
 
     def resident(self) -> int:
-        """Bytes of memory that the process takes; 0 if it is gone."""
+        """Return the resident memory of the process in bytes; 0 if it is gone."""
         import psutil
 
         try:
@@ -167,19 +171,23 @@ class WorkerProcess:
             return 0
 
     def show_traceback(self, patience: float = 0.5) -> None:
-        """Make the process die and report where it is, which its fault handler does on SIGABRT."""
+        """Abort the process, whose fault handler then reports its position.
+
+        Args:
+            patience: seconds to wait for the report.
+        """
         with suppress(OSError):
             self._process.send_signal(signal.SIGABRT)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
 
     def hang_up(self) -> None:
-        """Let an idle worker see that no more questions come, so that it ends by itself."""
+        """Close the input of an idle worker, so that it ends by itself."""
         os.close(self.questions)
         self.questions = -1
 
     def comes_to_an_end(self, wait: float) -> bool:
-        """Whether it has ended; what it says until then, or for so many seconds, is taken in."""
+        """Wait some seconds and return whether the process ended; its output is taken in."""
         streams = [] if self.closed else [self.answers]
         ready, _, _ = select.select([*streams, *self._listening], [], [], wait)
         if self.answers in ready:
@@ -192,8 +200,13 @@ class WorkerProcess:
         return self.ended()
 
     def wrong_at_the_end(self, seconds: float) -> str:
-        """What is wrong with how it ended, for which it had so many seconds after the end of its
-        input; empty for exit code 0 and nothing that nobody asked for.
+        """Return what is wrong with how the process ended, or that it still runs.
+
+        Args:
+            seconds: the time that it had after the end of its input.
+
+        Returns:
+            Empty for exit code 0 and no output without a request.
         """
         self._code = self._process.poll()
         if self._code is None:
@@ -219,7 +232,7 @@ class WorkerProcess:
         self._process.stderr.close()
 
     def how_it_ended(self) -> str:
-        """What became of the process before :meth:`kill` ended it."""
+        """Describe how the process ended before :meth:`kill` was called."""
         code = self._code
         if code is None:
             return "the process closed the pipe for its answers"
@@ -232,11 +245,11 @@ class WorkerProcess:
         return f"the process was killed by signal {-code}"
 
     def last_words(self) -> str:
-        """The last lines of stderr; printable."""
+        """Return the last lines of stderr; printable."""
         return self._words.last_words()
 
     def describe_end(self, how: str, doing: str = "") -> str:
-        """How it ended, why by its own account, what it was doing, and its last lines."""
+        """Describe the end: how, why by its stderr, during which call, and its last lines."""
         why, words = self._words.decisive(), self._words.last_words()
         lines = (how, why and f"stderr says: {why}", doing, words and f"stderr:\n{words}")
         return "\n".join(filter(None, lines))

@@ -51,7 +51,7 @@ class Conversation:
         self._process.kill()
 
     def hello(self) -> Identity:
-        """Who the program says it is."""
+        """Read how the program identifies itself."""
         try:
             header, _ = self._receive("no hello message")
             return messages.decode_hello(header, program=True)
@@ -59,7 +59,11 @@ class Conversation:
             raise Trouble(error.message) from error
 
     def quiet(self) -> None:
-        """Raises Trouble for a program that does something before it is asked anything."""
+        """Check that the program does nothing before the first request.
+
+        Raises:
+            Trouble: it does.
+        """
         process, end = self._process, monotonic() + QUIET
         while monotonic() < end and not process.comes_to_an_end(TICK / 5):
             pass
@@ -89,7 +93,7 @@ class Conversation:
             sleep(TICK if pieces else 0)
 
     def answer(self, number: int, vector: Vector) -> Outcome:
-        """The answer to a question."""
+        """Read the response to a request."""
         header, payload = self._receive("there is no answer")
         return messages.decode_response(header, payload, number, len(vector.inputs))
 

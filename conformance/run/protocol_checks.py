@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.layouts import arrangement
-from conformance.grade.outcome import Ending, Outcome, described
+from conformance.backends.layouts import layout_for
+from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.model import Vector
 from conformance.run import framing, messages
 from conformance.run.executor import Identity
@@ -34,10 +34,12 @@ class Check:
 
 
 def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
-    """Each check of a program, made in a new process of it.
+    """Yield each check of a program, made in a new process of it.
 
-    Questions are vectors of the suite that the program declares to support. Raises
-    :class:`BackendError` for a program that cannot be started.
+    Requests are vectors of the suite that the program declares to support.
+
+    Raises:
+        BackendError: the program cannot be started.
     """
     with Conversation(spec, seconds) as talk:
         try:
@@ -88,7 +90,7 @@ def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
         vector = suite.read(entry)
         declared = who.capabilities
         if declared is None or declared.reason_against(spec, vector.case) is None:
-            how = arrangement(declared, spec, vector.case)
+            how = layout_for(declared, spec, vector.case)
             sent = vector if how is None else replace(vector, inputs=how.sent(vector))
             vectors[entry.op, entry.dtype] = sent
     return vectors
@@ -103,7 +105,7 @@ def _right(outcome: Outcome) -> str:
     returned: Any = outcome.returned
     if not returned:
         raise Trouble("the program returned no output")
-    seen = map(described, returned)
+    seen = map(describe_value, returned)
     return "returned " + ", ".join(f"{output.dtype}{list(output.shape or ())}" for output in seen)
 
 

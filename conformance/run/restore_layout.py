@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from conformance.backends.arranging import recounted, restored
-from conformance.backends.layouts import Arrangement
-from conformance.grade.outcome import Described, Ending, Outcome, described
+from conformance.backends.axis_order import recount_indices, untransposed
+from conformance.backends.layouts import TensorLayout
+from conformance.grade.outcome import DescribedValue, Ending, Outcome, describe_value
 from conformance.model import Vector
 
 
-def restore_layout(outcome: Outcome, vector: Vector, arrangement: Arrangement | None) -> Outcome:
-    """The outcome with its outputs as specified, and a note of what the judge cannot see then."""
+def restore_layout(outcome: Outcome, vector: Vector, arrangement: TensorLayout | None) -> Outcome:
+    """Convert outputs to the specified layout, and note what the judge cannot see then."""
     if arrangement is None or outcome.ending is not Ending.RETURNED:
         return outcome
     plural = type(outcome.returned) in (list, tuple)
@@ -27,14 +27,14 @@ def restore_layout(outcome: Outcome, vector: Vector, arrangement: Arrangement | 
             items[number] = _reorder_axes(item, arrangement.order)
             shapes += _shape_note(number, item, items[number], vector, arrangement)
         if number in arrangement.countings and type(item) is np.ndarray:
-            items[number], lost = recounted(items[number], arrangement.countings[number])
+            items[number], lost = recount_indices(items[number], arrangement.countings[number])
             if lost:
                 indices.append(
                     f"{lost} of {item.size} indices in output {number} are outside of the data, or "
                     f"in another image or channel, counted in {arrangement.counted(number)}"
                 )
     is_misshapen = any(
-        described(item).shape != answer.expected.shape
+        describe_value(item).shape != answer.expected.shape
         for item, answer in zip(items, vector.answers, strict=False)
     )
     # Where a shape is wrong that is the failure, whatever the indices are.
@@ -45,18 +45,22 @@ def restore_layout(outcome: Outcome, vector: Vector, arrangement: Arrangement | 
 def _reorder_axes(item: Any, order: tuple[int, ...]) -> Any:
     """An output as specified: an array, or the description of one that is not here."""
     if type(item) is np.ndarray:
-        return restored(item, order)
-    if isinstance(item, Described) and item.shape is not None and len(item.shape) == len(order):
+        return untransposed(item, order)
+    if (
+        isinstance(item, DescribedValue)
+        and item.shape is not None
+        and len(item.shape) == len(order)
+    ):
         shape = tuple(item.shape[order.index(axis)] for axis in range(len(order)))
         return replace(item, shape=shape)
     return item
 
 
 def _shape_note(
-    number: int, item: Any, reordered: Any, vector: Vector, arrangement: Arrangement
+    number: int, item: Any, reordered: Any, vector: Vector, arrangement: TensorLayout
 ) -> Iterator[str]:
     """What a wrong shape was as it came."""
-    came, shape = described(item).shape, described(reordered).shape
+    came, shape = describe_value(item).shape, describe_value(reordered).shape
     if came is None or number >= len(vector.answers):
         return
     expected = vector.answers[number].expected.shape

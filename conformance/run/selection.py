@@ -9,7 +9,7 @@ from itertools import islice
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError, closest
-from conformance.grade.precision import matching
+from conformance.grade.precision import match_patterns
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
@@ -50,11 +50,11 @@ def select(
     shuffle: int | None = None,
     partitions: PartitionFilter = ALL_PARTITIONS,
 ) -> Selection:
-    """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
+    """Select the vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
-    An operator is named, or some are by a pattern like ``onnx.*``. ``partitions`` narrows to
+    An operator is named, or several are by a pattern like ``onnx.*``. ``partitions`` narrows to
     element types and ranks. A text names the vectors whose id begins with it, or ends in the
-    digest that it is. Of these, ``shard`` takes its part, and the seed ``shuffle`` draws an order
+    digest that it is. Of these, ``shard`` takes its share, and the seed ``shuffle`` draws an order
     other than the manifest's.
 
     Raises:
@@ -72,7 +72,7 @@ def select(
                 f"the suite has no vectors of {op}",
                 hint=f"make them: conformance generate --op {op} --out {out}; then --suite {out}",
             )
-    ops = matching(ops or (), manifest.ops, "operator of this suite")
+    ops = match_patterns(ops or (), manifest.ops, "operator of this suite")
     of_ops = partitions.among(manifest.of(ops or None), suite)
     chosen = _named(of_ops, only) if only else of_ops
     if shard is not None:
@@ -86,10 +86,13 @@ def select(
 def declared_operators(
     manifest: Manifest, declared: Capabilities | None, only: Sequence[str] = ()
 ) -> tuple[str, ...] | None:
-    """The operators of the shipped suite that a backend declares; None where that tells nothing.
+    """Return the operators of the shipped suite that a backend declares.
 
     The shipped suite has every operator, so without this most of its vectors would be unsupported.
-    Who names vectors, or has a suite of his own, means what is in it.
+    Users who name vectors, or bring a suite, mean all that is in it.
+
+    Returns:
+        None if the declaration does not narrow the selection.
     """
     if declared is None or declared.operators is None or only or manifest.name != CORE:
         return None
@@ -101,11 +104,14 @@ def declared_operators(
 def untested(
     declared: Sequence[str] | None, ops: Sequence[str] | None, manifest: Manifest
 ) -> list[str]:
-    """Operators of those asked that a backend declares by name, and of which the suite has no
-    vectors though there is a specification.
+    """Return the requested operators that are declared by name and not in the suite.
 
-    ``declared`` may hold patterns, which mean no operator in particular; None, as for ``ops``,
-    means all.
+    Args:
+        declared: names and patterns, which mean no operator in particular; None means all.
+        ops: the requested operators; None means all.
+
+    Returns:
+        Operators of which there is a specification.
     """
     specified = shipped_operators()
     return [
@@ -131,7 +137,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
 
 
 def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
-    """How many entries of each kind each operator has; a packed suite states it."""
+    """Count the entries of each kind by operator; a packed suite states the numbers."""
     if isinstance(entries, Listing):
         return entries.counted()
     counts: dict[str, dict[str, int]] = {}

@@ -24,7 +24,11 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """The shard that a text names. Raises UsageError for one that cannot be."""
+        """Parse the text that names a shard.
+
+        Raises:
+            UsageError: no shard has this name.
+        """
         match = _WRITTEN.fullmatch(text)
         shard = cls(int(match[1]), int(match[2])) if match else None
         if shard is None or shard.number > shard.of:
@@ -38,10 +42,10 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def part(self, entries: Sequence[Entry]) -> Sequence[Entry]:
-        """Its part of the entries, in their order.
+        """Return the entries of this shard, in their order.
 
-        The parts have the same number of entries, but for one, of every operator and kind. What
-        belongs to one does not depend on the order, and is of large and of small entries; of a
+        The shards have the same number of entries, but for one, of every operator and kind. What
+        belongs to a shard does not depend on the order, and is of large and of small entries; of a
         packed suite it is a stretch, so that few containers are read.
 
         Raises:
@@ -61,7 +65,7 @@ class Shard:
 
 
 def shuffled(entries: Sequence[Entry], seed: int) -> tuple[Entry, ...]:
-    """The entries in an order that depends on the seed and their ids alone, for ever the same."""
+    """Shuffle entries, in an order that for ever depends on seed and ids alone."""
 
     def drawn(entry: Entry) -> bytes:
         return hashlib.sha256(f"{seed} {entry.op} {entry.id}".encode()).digest()

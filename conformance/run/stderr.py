@@ -62,7 +62,7 @@ class Stderr:
             self._take(line)
 
     def decisive(self) -> str:
-        """The line that says why the process ended, on one line; the last one if none does."""
+        """Return the line that tells why the process ended; the last line if none does."""
         if self._part:
             self._take(self._part)
             self._part = b""
@@ -70,7 +70,7 @@ class Stderr:
         return shortened(one_line(line.strip()), 2 * SHOWN_WIDTH)
 
     def last_words(self) -> str:
-        """The last lines, or those around a fatal error of Python; printable."""
+        """Return the last lines, or those around a fatal error of Python; printable."""
         lines = self._tail.decode("utf-8", errors="replace").splitlines()
         lines = [line for line in map(printable, lines) if line.strip()]
         fatal = [i for i, line in enumerate(lines) if line.startswith("Fatal Python error")]

@@ -13,8 +13,8 @@ from conformance.backends.capabilities import Capabilities
 from conformance.choices import SuiteName
 from conformance.diagnosis.diagnose import RunDiagnosis
 from conformance.evidence import BAR, Evidence
-from conformance.grade.findings import SMALLEST_SPLIT, findings
-from conformance.grade.outcome import describe
+from conformance.grade.findings import MIN_SPLIT, group_failures
+from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, GRADED, Finding, Result
 from conformance.run.claim_text import RunScope, conclude
 from conformance.run.illustrate import Illustrator
@@ -32,9 +32,7 @@ TO_BLAME = 0.25
 
 
 def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
-    """The results in the order of the suite, so that what is said of them never depends on when
-    they came.
-    """
+    """Sort results by the order of the suite, whatever the order in which they came."""
     entries = suite.manifest.of({result.op for result in results})
     listed = ((entry.op, entry.id) for entry in entries)
     if all((result.op, result.id) in listed for result in results):
@@ -54,9 +52,14 @@ def diagnosed_findings(
     spec: str = "",
     declared: Capabilities | None = None,
 ) -> Iterator[Finding]:
-    """The findings, worst first, each with what it comes from and what reports draw of it; see
-    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite; ``spec``
-    is the backend as it was named, ``declared`` what it declared.
+    """Group failures into findings, worst first, with diagnosis and pictures.
+
+    See :func:`conformance.grade.findings.group_failures`.
+
+    Args:
+        results: in the order of the suite.
+        spec: the name of the backend.
+        declared: what the backend declared.
     """
     narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
     advised = dict.fromkeys(narrow, spec)
@@ -64,7 +67,7 @@ def diagnosed_findings(
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     graded = _graded(results, {op for op, _ in by_id})
-    for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
+    for finding in group_failures(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         detailed, defect = finding, diagnosis.defects.get(finding.op, "")
         facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
@@ -75,7 +78,7 @@ def diagnosed_findings(
             detailed = illustrator.illustrated(detailed, smallest, variants)
             detailed = with_given(detailed, suite, variants)
         except Exception as error:
-            defect = describe(error)
+            defect = describe_exception(error)
         also = {"defect": defect} if defect else {}
         also |= _search(detailed, suite, command)
         yield replace(detailed, detail={**detailed.detail, **facts, **also})
@@ -122,7 +125,7 @@ def _common(
     not fail so.
     """
     spec = suite.specs.get(finding.op)
-    if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
+    if spec is None or len(finding.ids) < MIN_SPLIT or smallest.reject is not None:
         return {}
     shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
     common = {
@@ -149,12 +152,14 @@ def make_footer(
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """What the footer of a run says but for times and memory; ``backend`` is name and version.
+    """Make the footer of a run, without times and memory.
 
-    ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
-    ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
-    (None: the usual bar). ``expected`` and ``strict`` as in
-    :func:`conformance.run.claim_text.conclude`.
+    Args:
+        backend: name and version.
+        command: the command line of the check without its operators, which are ``ops``.
+        declared: what the backend declared.
+        min_strength: the percentage of mutants to be killed; None means the default.
+        expected: as in :func:`conformance.run.claim_text.conclude`, like ``strict``.
     """
     score = ResultCounts.of(
         {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results

@@ -25,10 +25,13 @@ SMALL = (1, 0, 2, 3)
 
 
 def paired(spec: OpSpec, vector: Vector) -> Vector | None:
-    """The valid vector beside a negative test, without answers; None where none is found.
+    """Make the valid vector behind a negative test, without expected outputs.
 
     It differs in what the test's entry of the specification changes. Its data are those of the
-    test, repeated or cut where the shape is another one.
+    test, repeated or cut if the shape differs.
+
+    Returns:
+        None if no valid vector is near.
     """
     entry = next((reject for reject in spec.reject if reject.name == vector.case.reject), None)
     if entry is None:

@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conformance.backends import pieces
-from conformance.backends.discovery import load
+from conformance.backends import components
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend
 from conformance.errors import BackendError, ConformanceError
-from conformance.grade.outcome import Ending, Outcome, describe
+from conformance.grade.outcome import Ending, Outcome, describe_exception
 from conformance.run import framing, messages
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
@@ -77,24 +77,24 @@ def _answer(backend: Backend, header: dict[str, Any], payload: bytes) -> bytes:
         outcome = call(backend, header["op"], inputs, header["attributes"])
     except KeyboardInterrupt as error:
         # Ctrl-C does not reach this process: it is the backend's own, as any other exit is.
-        outcome = Outcome(Ending.ABORTED, message=describe(error))
+        outcome = Outcome(Ending.ABORTED, message=describe_exception(error))
     return messages.encode_response(header["number"], outcome, header["limit"])
 
 
 def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend | None:
     """The backend, after it was introduced; None after its failure was reported."""
     try:
-        before = pieces.Before.now() if hashed else None
-        backend = load(spec)
+        before = components.ProcessSnapshot.now() if hashed else None
+        backend = load_backend(spec)
         try:
             identity = identity_of(backend, spec)
             if before is not None:
-                made = pieces.of_python(spec, before)
+                made = components.python_components(spec, before)
                 identity = replace(identity, pieces=made.pieces, beside=made.beside)
             message = messages.encode_hello(identity)
         except (TypeError, ValueError, RecursionError) as error:
             raise BackendError(
-                f"{spec}: its description of itself is invalid: {describe(error)}",
+                f"{spec}: its description of itself is invalid: {describe_exception(error)}",
                 hint="name, version, capabilities and environment() hold short texts and numbers",
             ) from error
     except ConformanceError as error:
@@ -102,7 +102,7 @@ def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend 
         return None
     except KeyboardInterrupt as error:
         # The backend's own, as in a call.
-        why = f"{spec}: the backend raised {describe(error)} while it was created"
+        why = f"{spec}: the backend raised {describe_exception(error)} while it was created"
         failure = BackendError(why, hint="raise another exception, or none")
         send(messages.encode_load_failure(failure))
         return None

@@ -16,11 +16,11 @@ from itertools import chain, islice
 from time import monotonic
 from typing import Any, Self
 
-from conformance.backends.discovery import place
-from conformance.backends.pieces import of_program
+from conformance.backends.components import program_components
+from conformance.backends.discovery import resolve_adapter
 from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
-from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.grade.outcome import PROCESS_LOST, Ending, Outcome
 from conformance.model import Vector
 from conformance.run import framing, messages
 from conformance.run.environment import usable_cores
@@ -93,7 +93,7 @@ class ProcessExecutor(Executor):
         self.env = env
         self._hashed = hashed
         self._python = None if env is None else python_of(env)
-        self._words = spec if env is None else place(spec)
+        self._words = spec if env is None else resolve_adapter(spec)
         self.ahead = DEPTH * jobs - 1
         self._asked_for = dict(variables or {})
         self._variables = shares(jobs, usable_cores() or 1, os.environ) | dict(variables or {})
@@ -127,7 +127,7 @@ class ProcessExecutor(Executor):
         return self
 
     def fresh(self) -> ProcessExecutor:
-        """One process more, with the same limits and environment."""
+        """Start another process with the same limits and environment."""
         return ProcessExecutor(
             self.spec, self.limits, env=self.env, hashed=self._hashed, variables=self._asked_for
         )
@@ -145,7 +145,7 @@ class ProcessExecutor(Executor):
     def wait_for(self, request: Request) -> Outcome:
         while request.response is None:
             self._round()
-        if request.response.ending not in LOST:
+        if request.response.ending not in PROCESS_LOST:
             self._silent, self._survived = 0, (request.vector,)
         elif not request.is_spared:
             self._silent += 1
@@ -165,7 +165,9 @@ class ProcessExecutor(Executor):
         """Whether others are tried before any vector is sent again: then nothing is started."""
         missing = max(0, PATIENCE - self._silent)
         next_ones = islice((each for each in self.requests if not each.is_spared), missing)
-        lost = [each for each in next_ones if each.response and each.response.ending in LOST]
+        lost = [
+            each for each in next_ones if each.response and each.response.ending in PROCESS_LOST
+        ]
         return len(lost) == PATIENCE - self._silent
 
     def allow(self, seconds: float) -> None:
@@ -184,7 +186,7 @@ class ProcessExecutor(Executor):
         """Whether the backend survives a vector in a new process."""
         try:
             with ProcessExecutor(self.spec, self.limits, env=self.env) as fresh:
-                return fresh.call(vector).ending not in LOST
+                return fresh.call(vector).ending not in PROCESS_LOST
         except BackendError:
             return False
 
@@ -263,7 +265,7 @@ class ProcessExecutor(Executor):
         except BackendError as error:
             raise WorkerLost(Ending.CRASHED, error=error) from error
         if self._hashed and is_program(self.spec):
-            made = of_program(self.spec, worker.process.pid)
+            made = program_components(self.spec, worker.process.pid)
             identity = replace(identity, pieces=made.pieces, beside=made.beside)
         if self._introduction is None:
             self._introduction = identity
@@ -370,7 +372,7 @@ class ProcessExecutor(Executor):
         self._workers.remove(worker)
 
     def farewell(self) -> tuple[str, ...]:
-        """Let idle programs end by themselves, as they are to do at the end of their input."""
+        """Let idle programs end by themselves, as they do at the end of their input."""
         idle = [worker for worker in self._workers if worker.is_idle and worker.done]
         for worker in idle if is_program(self.spec) else ():
             worker.process.hang_up()

@@ -25,9 +25,10 @@ main()
 
 
 def python_of(env: str) -> Path:
-    """The Python of a virtual environment, given by its folder or by that Python itself.
+    """Return the Python of a virtual environment, given by its folder or its Python.
 
-    Raises :class:`UsageError` where there is none.
+    Raises:
+        UsageError: there is no such Python.
     """
     if not env or not env.isprintable():
         raise UsageError(
@@ -49,11 +50,12 @@ def python_of(env: str) -> Path:
 
 
 def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) -> list[str]:
-    """What starts ``main`` of a module of this package with its arguments: in ``python``, or (None)
-    as this process is.
+    """Return the command that starts ``main`` of a module of this package.
 
-    In this Python it looks for modules where this process does, in another where that does by
-    itself.
+    Args:
+        python: the Python that runs it, which looks for modules where it does by itself; None
+            means this Python, which looks where this process does.
+        words: the arguments.
     """
     if python is None:
         boot = _BOOT.format(module=module)
@@ -62,7 +64,10 @@ def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) 
 
 
 def tied(words: Sequence[str]) -> list[str]:
-    """What starts a program so that it ends with this process, where the system can see to that."""
+    """Return the command that starts a program and ends it with this process.
+
+    Not every system can end it; then the program is started as it is.
+    """
     if sys.platform != "linux":
         return list(words)
     return [sys.executable, *ISOLATED, tie.__file__, str(os.getpid()), *words]

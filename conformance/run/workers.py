@@ -9,7 +9,7 @@ from typing import Any
 from conformance.backends.program import is_program
 from conformance.dtypes import name_of
 from conformance.errors import BackendError
-from conformance.grade.outcome import MESSAGE_LIMIT, Ending
+from conformance.grade.outcome import MAX_MESSAGE, Ending
 from conformance.run import messages
 from conformance.run.executor import Request
 from conformance.run.framing import KNOCK, Malformed, after_knock
@@ -76,7 +76,7 @@ class Worker:
         self.requests.clear()
 
     def max_response_bytes(self) -> int:
-        """Bytes of arrays that the next message may hold."""
+        """Return how many bytes of arrays the next message may hold."""
         if not self.requests:
             return 0
         return messages.MAX_OUTPUTS * messages.max_output_bytes(self.requests[0].vector)
@@ -87,7 +87,7 @@ class Worker:
         data = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in inputs)
         given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
         text = f"running {case.op} on {data}" + (f" with {given}" if given else "")
-        return f"{text[:MESSAGE_LIMIT]}; {number_of(self.done, 'vector')} before it in this process"
+        return f"{text[:MAX_MESSAGE]}; {number_of(self.done, 'vector')} before it in this process"
 
 
 class WorkerLost(Exception):
@@ -106,9 +106,12 @@ ECHOED = "the process sends back what it is sent,"
 def load_error(
     spec: str, why: str, words: str = "", *, introduced: bool = False, late: bool = False
 ) -> BackendError:
-    """The error of a backend whose process was lost before it was there, or where it is
-    ``introduced`` before it was asked anything; ``words`` are stderr's. Where it is ``late``,
-    ``why`` says all.
+    """Return the error of a backend whose process was lost before it could be called.
+
+    Args:
+        words: the lines of stderr.
+        introduced: the process had identified the backend.
+        late: ``why`` is the complete message.
     """
     stderr = f"\n{words}" if words else ""
     if is_program(spec):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.discovery import available, load
+from conformance.backends.discovery import available, load_backend
 from conformance.errors import BackendError
 from conformance.run.executor_options import Isolation
 
@@ -40,19 +40,19 @@ def doubled(backend: Any) -> float:
 
 def refused(spec: str) -> BackendError:
     with pytest.raises(BackendError) as caught:
-        load(spec)
+        load_backend(spec)
     return caught.value
 
 
 def test_a_class_in_a_file(write: Any) -> None:
-    backend = load(f"{write(BACKEND.format(name='Twice'))}:Twice")
+    backend = load_backend(f"{write(BACKEND.format(name='Twice'))}:Twice")
     assert (backend.name, backend.version, doubled(backend)) == ("Twice", "1.0", 2)
 
 
 def test_an_instance_in_a_file(write: Any) -> None:
     path = write(BACKEND.format(name="Twice") + "    backend = Twice()")
-    assert doubled(load(f"{path}:backend")) == 2
-    assert doubled(load(str(path))) == 2  # the class and its instance are one backend
+    assert doubled(load_backend(f"{path}:backend")) == 2
+    assert doubled(load_backend(str(path))) == 2  # the class and its instance are one backend
 
 
 def test_a_function_in_a_file_takes_its_files_name_and_version(write: Any) -> None:
@@ -63,32 +63,32 @@ def test_a_function_in_a_file_takes_its_files_name_and_version(write: Any) -> No
             return [inputs[0] * 2]
         """
     )
-    backend = load(f"{path}:run")
+    backend = load_backend(f"{path}:run")
     assert (backend.name, backend.version, doubled(backend)) == ("mylib", "2.1", 2)
-    assert doubled(load(str(path))) == 2
+    assert doubled(load_backend(str(path))) == 2
 
 
 def test_a_module_on_the_path(write: Any, tmp_path: Path, monkeypatch: Any) -> None:
     write(BACKEND.format(name="Twice"), "found_by_module.py")
     monkeypatch.syspath_prepend(tmp_path)
-    assert doubled(load("found_by_module:Twice")) == 2
+    assert doubled(load_backend("found_by_module:Twice")) == 2
 
 
 def test_a_files_name_hides_no_other_module(write: Any) -> None:
-    load(str(write("import numpy\n" + dedent(BACKEND.format(name="Twice")), "numpy.py")))
+    load_backend(str(write("import numpy\n" + dedent(BACKEND.format(name="Twice")), "numpy.py")))
     assert sys.modules["numpy"] is np
 
 
 def test_a_file_is_read_anew(write: Any) -> None:
     path = write(BACKEND.format(name="First"))
-    assert load(str(path)).name == "First"
+    assert load_backend(str(path)).name == "First"
     write(BACKEND.format(name="Second"))
-    assert load(str(path)).name == "Second"
+    assert load_backend(str(path)).name == "Second"
 
 
 def test_names_that_are_registered() -> None:
-    assert load("numpy").name == "numpy"
-    assert load("reference").name == "reference"
+    assert load_backend("numpy").name == "numpy"
+    assert load_backend("reference").name == "reference"
 
 
 def test_unknown_names_say_what_is_known() -> None:
@@ -226,10 +226,10 @@ def test_the_list_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_file_is_a_module_that_can_be_imported_by_its_name(write: Any) -> None:
     path = write(BACKEND.format(name="Twice"), "pickled_by_name.py")
-    backend = load(str(path))
+    backend = load_backend(str(path))
     assert type(backend).__module__ == "pickled_by_name"
     assert type(pickle.loads(pickle.dumps(backend))) is type(backend)
-    again = load(str(path))
+    again = load_backend(str(path))
     assert type(again).__module__ == "pickled_by_name"
     assert type(pickle.loads(pickle.dumps(again))) is type(again)
 
@@ -239,7 +239,7 @@ def test_a_file_is_a_module_that_can_be_imported_by_its_name(write: Any) -> None
 )
 def test_a_name_that_is_taken_or_none_still_has_no_dot(write: Any, name: str) -> None:
     taken = sys.modules.get(Path(name).stem)
-    backend = load(str(write(BACKEND.format(name="Twice"), name)))
+    backend = load_backend(str(write(BACKEND.format(name="Twice"), name)))
     module = type(backend).__module__
     assert "." not in module
     assert module != Path(name).stem
@@ -256,7 +256,7 @@ def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
             f"version = '1'\nname = {folder!r}\nclass B:\n    name = name\n"
             "    version = version\n    def run(self, *question): ...\n"
         )
-        backends.append(load(str(file)))
+        backends.append(load_backend(str(file)))
     assert [backend.name for backend in backends] == ["one", "two"]
     assert len({type(backend).__module__ for backend in backends}) == 2
 
@@ -297,4 +297,4 @@ def test_processes_that_it_starts_can_import_it(write: Any) -> None:
                     return pool.map(twice, inputs)
         """
     path = write(text, "starts_processes.py")
-    assert doubled(load(f"{path}:Pooled")) == 2
+    assert doubled(load_backend(f"{path}:Pooled")) == 2

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from worked import CLIPPED, FULL_KERNEL, INVALID, ONE_AXIS, OVERRUN, avg, plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
@@ -26,12 +26,12 @@ FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
 @pytest.fixture(scope="module")
 def openvino() -> Backend:
-    return load("openvino")
+    return load_backend("openvino")
 
 
 @pytest.fixture(scope="module")
 def torch() -> Backend:
-    return load("torch")
+    return load_backend("torch")
 
 
 @pytest.fixture(
@@ -206,7 +206,7 @@ def test_openvino_claims_operators_of_onnx_only_where_models_can_be_made(
         "conformance.backends.openvino.find_spec",
         lambda name: None if name in missing else found(name),
     )
-    declared = capabilities_of(load("openvino"))
+    declared = capabilities_of(load_backend("openvino"))
     assert declared is not None
     asked = Case("onnx.MaxPool-22", {"T": "f32"}, {"data": (1, 1, 8)}, {"kernel_shape": [2]})
     assert (declared.reason_against(find_spec(asked.op), asked) is None) == there

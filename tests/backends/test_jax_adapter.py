@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from worked import INVALID, ONE_AXIS, avg, plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
@@ -23,7 +23,7 @@ FLOOR = [one for one in ONE_AXIS if one[1]["rounding_type"] == "floor"]
 
 @pytest.fixture(scope="module")
 def jax() -> Backend:
-    return load("jax")
+    return load_backend("jax")
 
 
 def maximum(attributes: dict[str, Any]) -> dict[str, Any]:

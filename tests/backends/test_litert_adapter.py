@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from worked import avg, exact_avg_pool, plane
 
-from conformance.backends.arranging import arranged, restored
-from conformance.backends.discovery import load
+from conformance.backends.axis_order import transposed, untransposed
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.needs("litert")
 
 @pytest.fixture(params=["litert", "litert?delegate=none"])
 def litert(request: pytest.FixtureRequest) -> Backend:
-    return load(request.param)
+    return load_backend(request.param)
 
 
 def answer(litert: Backend, op: str, inputs: list[Any], attributes: Attributes) -> Any:
@@ -31,8 +31,8 @@ def answer(litert: Backend, op: str, inputs: list[Any], attributes: Attributes) 
     declared = capabilities_of(litert)
     assert declared is not None
     order = declared.order(4)
-    (result,) = litert.run(op, [arranged(inputs[0], order)], attributes)
-    return restored(result, order)
+    (result,) = litert.run(op, [transposed(inputs[0], order)], attributes)
+    return untransposed(result, order)
 
 
 def maximum(attributes: Attributes) -> Attributes:
@@ -60,10 +60,9 @@ def unclaimed(backend: Backend, op: str, attributes: Attributes, **facts: Any) -
 
 
 def test_the_default_kernels_are_those_of_xnnpack_and_the_others_are_not() -> None:
-    from conformance.backends.litert import SAME, LiteRT
-    from conformance.backends.litert_model import pool, reduction
+    from conformance.backends.litert import SAME, LiteRT, pool, reduction
 
-    delegated, own = load("litert"), load("litert?delegate=none")
+    delegated, own = load_backend("litert"), load_backend("litert?delegate=none")
     assert isinstance(delegated, LiteRT)
     assert isinstance(own, LiteRT)
     assert environment_of(delegated)["kernels"] == "XNNPACK"

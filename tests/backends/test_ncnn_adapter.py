@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worked import ONE_AXIS, avg, plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
@@ -28,7 +28,7 @@ AGREED = [one for one in ONE_AXIS if one[:2] not in OWN_READING]
 
 @pytest.fixture(scope="module")
 def ncnn() -> Backend:
-    return load("ncnn")
+    return load_backend("ncnn")
 
 
 def maximum(attributes: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from worked import plane
 
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.onnx_model import model
 from conformance.backends.onnxruntime import CAPABILITIES
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
@@ -30,7 +30,7 @@ READERS = ("onnxruntime", "onnx-reference", "openvino")
     scope="module", params=[pytest.param(name, marks=pytest.mark.needs(name)) for name in READERS]
 )
 def reader(request: pytest.FixtureRequest) -> Backend:
-    return load(request.param)
+    return load_backend(request.param)
 
 
 def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def test_half_precision_goes_in_and_out(reader: Backend) -> None:
 )
 def test_bf16_goes_in_and_out(name: str) -> None:
     data = plane([1, 2, 4], ml_dtypes.bfloat16)
-    (result,) = load(name).run("onnx.AveragePool-22", [data], pool([2]))
+    (result,) = load_backend(name).run("onnx.AveragePool-22", [data], pool([2]))
     assert result.dtype == ml_dtypes.bfloat16
     np.testing.assert_array_equal(result[0, 0].astype(np.float32), [1.5, 3])
 
@@ -187,6 +187,6 @@ def _asked(op: str) -> tuple[Any, Case]:
 def test_what_a_log_should_know_is_told() -> None:
     import onnx
 
-    assert environment_of(load("onnxruntime"))["onnx"] == onnx.__version__
-    assert load("onnx-reference").version == onnx.__version__
-    assert capabilities_of(load("onnx-reference")) == Capabilities(operators=("onnx.*",))
+    assert environment_of(load_backend("onnxruntime"))["onnx"] == onnx.__version__
+    assert load_backend("onnx-reference").version == onnx.__version__
+    assert capabilities_of(load_backend("onnx-reference")) == Capabilities(operators=("onnx.*",))

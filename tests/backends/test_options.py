@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from conformance import api
 from conformance.backends import Option
-from conformance.backends.backend_name import Address, canonical, parse
-from conformance.backends.discovery import available, load, locate, place
+from conformance.backends.backend_name import BackendName, canonical, parse_backend_name
+from conformance.backends.discovery import available, load_backend, locate, resolve_adapter
 from conformance.backends.options import declared_by
 from conformance.backends.protocol import environment_of
 from conformance.cli import main
@@ -72,8 +72,8 @@ def invoked(*words):
 def test_an_address_is_read_back_as_it_was_written(name, options):
     if name.startswith("exec:"):
         return
-    address = Address(name, options)
-    assert parse(str(address)) == address
+    address = BackendName(name, options)
+    assert parse_backend_name(str(address)) == address
     assert canonical(str(address)) == str(address)
 
 
@@ -83,7 +83,7 @@ def test_there_is_one_form_for_what_means_the_same():
     assert canonical("torch", ["threads=2", "device=cuda:0"]) == expected
     assert canonical("torch?threads=2", ["device=cuda:0"]) == expected
     assert canonical("mylib", ["path=a b&c=1@2"]) == "mylib?path=a%20b%26c%3D1%402"
-    assert parse("mylib?path=a%20b%26c%3D1%402").options == {"path": "a b&c=1@2"}
+    assert parse_backend_name("mylib?path=a%20b%26c%3D1%402").options == {"path": "a b&c=1@2"}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_is_no_option_is_refused(spec, more, message):
 
 
 def test_an_adapter_keeps_its_options_in_another_environment():
-    assert place("torch?threads=2") == "conformance.backends.torch:Torch?threads=2"
+    assert resolve_adapter("torch?threads=2") == "conformance.backends.torch:Torch?threads=2"
 
 
 def test_a_program_has_its_options_on_its_own_command_line():
@@ -115,10 +115,10 @@ def test_a_program_has_its_options_on_its_own_command_line():
 
 
 def test_a_class_is_called_with_the_values(file):
-    made = load(f"{file}:Scaled?factor=2&mode=odd&level=2&fast=yes")
+    made = load_backend(f"{file}:Scaled?factor=2&mode=odd&level=2&fast=yes")
     assert made.given == (2.0, "odd", 2, True)
-    assert load(f"{file}:Scaled?fast=0").given == (1.0, "plain", None, False)
-    assert load(f"{file}:Scaled").given == (1.0, "plain", None, False)
+    assert load_backend(f"{file}:Scaled?fast=0").given == (1.0, "plain", None, False)
+    assert load_backend(f"{file}:Scaled").given == (1.0, "plain", None, False)
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,9 @@ def same(backend, plain, op, only=("f32",), **more):
 @pytest.mark.needs("torch")
 class TestTorch:
     def test_threads(self):
-        made = load("torch?threads=1&device=cpu")
+        made = load_backend("torch?threads=1&device=cpu")
         assert environment_of(made)["threads"] == "1"
-        assert "torch.set_num_threads(1)" in made.reproduce(*question())
+        assert "    'cpu',\n    1,\n)" in made.reproduce(*question())
         assert same("torch?threads=1", "torch", "torch.max_pool-2")
 
     @pytest.mark.parametrize(
@@ -295,16 +295,16 @@ class TestTorch:
     )
     def test_what_is_not_there(self, given, message):
         with pytest.raises(BackendError) as caught:
-            load(f"torch?{given}")
+            load_backend(f"torch?{given}")
         assert caught.value.message.startswith(message)
         assert caught.value.hint
 
     def test_another_device_claims_what_only_the_cpu_lacks(self):
-        from conformance.backends.torch import CAPABILITIES, ELSEWHERE
+        from conformance.backends.torch import CAPABILITIES, DEVICE_CAPABILITIES
 
-        lacking = set(CAPABILITIES.excluding) - set(ELSEWHERE.excluding)
+        lacking = set(CAPABILITIES.excluding) - set(DEVICE_CAPABILITIES.excluding)
         assert all("on the CPU" in one.reason for one in lacking)
-        assert set(ELSEWHERE.excluding) < set(CAPABILITIES.excluding)
+        assert set(DEVICE_CAPABILITIES.excluding) < set(CAPABILITIES.excluding)
 
     def test_on_a_gpu(self):
         import torch
@@ -323,18 +323,18 @@ def question():
 
 @pytest.mark.needs("openvino")
 def test_openvino_has_devices_and_precisions():
-    made = load("openvino?device=CPU&precision=bf16")
+    made = load_backend("openvino?device=CPU&precision=bf16")
     assert environment_of(made)["INFERENCE_PRECISION_HINT"] == "bf16"
     assert same("openvino?precision=f32", "openvino", "AvgPool-1", only=("f32-1x1",))
     with pytest.raises(BackendError, match=r"device=FPGA: OpenVINO .* has no such") as caught:
-        load("openvino?device=FPGA")
+        load_backend("openvino?device=FPGA")
     assert "it finds: CPU" in caught.value.hint
 
 
 @pytest.mark.needs("onnxruntime")
 def test_onnxruntime_has_providers():
     with pytest.raises(BackendError, match="provider=TensorrtExecutionProvider: this") as caught:
-        load("onnxruntime?provider=TensorrtExecutionProvider")
+        load_backend("onnxruntime?provider=TensorrtExecutionProvider")
     assert "CPUExecutionProvider" in caught.value.hint
     op = "onnx.GlobalMaxPool-22"
     assert same("onnxruntime?provider=CPUExecutionProvider", "onnxruntime", op)

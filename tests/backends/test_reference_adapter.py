@@ -11,7 +11,7 @@ import tiers
 from worked import FULL_KERNEL, INVALID, OVERRUN, avg, plane
 
 import conformance
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.reference import Reference
 from conformance.errors import InvalidCase, SpecError, Unsupported
 
@@ -19,7 +19,7 @@ OWN = Path(__file__).parents[1] / "own" / "own.SplitMean-1.yaml"
 
 
 def test_a_specification_of_ones_own_is_an_option() -> None:
-    backend = load(f"reference?specs={OWN}")
+    backend = load_backend(f"reference?specs={OWN}")
     inputs = [np.arange(6, dtype=np.float32).reshape(1, 1, 6), np.array([3])]
     (means,) = backend.run("own.SplitMean-1", inputs, {})
     np.testing.assert_array_equal(means, [[[0.5, 2.5, 4.5]]])
@@ -33,7 +33,7 @@ def test_a_specification_of_ones_own_is_an_option() -> None:
 
 def test_a_specification_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="no such file"):
-        load(f"reference?specs={tmp_path / 'none.yaml'}")
+        load_backend(f"reference?specs={tmp_path / 'none.yaml'}")
 
 
 def test_indices_of_one_type_alone_have_it() -> None:

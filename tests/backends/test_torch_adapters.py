@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from worked import plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 
 Attributes = dict[str, Any]
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs("torch")
 
 @pytest.fixture(scope="module")
 def eager() -> Backend:
-    return load("torch")
+    return load_backend("torch")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def compiled() -> Backend:
     class Traced(TorchCompile):
         """Graphs are made and guarded as ever, and run without a C++ compiler."""
 
-        compiler = "aot_eager"
+        kernels = "aot_eager"
 
     return Traced()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from worked import plane
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs("tract")
 
 @pytest.fixture(scope="module")
 def tract() -> Backend:
-    return load("tract")
+    return load_backend("tract")
 
 
 def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.versions import known, needed
+from conformance.backends.versions import require_features, require_version
 from conformance.errors import BackendError
 from conformance.model import Case
 from conformance.spec.loader import find_spec
@@ -14,20 +14,20 @@ from conformance.spec.loader import find_spec
 
 @pytest.mark.parametrize("version", ["1.15", "1.15.1", "1.20rc1", "2.0+cpu", "2024.0.0-1234-ab"])
 def test_a_version_that_is_new_enough(version):
-    assert known("lib", version, oldest="1.15") == version
+    assert require_version("lib", version, oldest="1.15") == version
 
 
 @pytest.mark.parametrize("version", ["1.9", "1.14.99", "0.5+cpu", "unknown"])
 def test_an_older_one_is_named(version):
     with pytest.raises(BackendError, match=r"lib .* is older than 1\.15") as raised:
-        known("lib", version, oldest="1.15")
+        require_version("lib", version, oldest="1.15")
     assert "1.15 or newer" in str(raised.value.hint)
 
 
 def test_what_is_missing_is_named():
-    needed("lib", "1.0", lib__schema=object())
+    require_features("lib", "1.0", lib__schema=object())
     with pytest.raises(BackendError, match=r"lib 1\.0 has no lib\.schema and no other, which"):
-        needed("lib", "1.0", lib__schema=None, other=None, there=0)
+        require_features("lib", "1.0", lib__schema=None, other=None, there=0)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import measure
 
 import conformance
 from conformance.api import Run
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend
 from conformance.grade.judge import judge
 from conformance.grade.precision import parse_precision
@@ -104,7 +104,7 @@ def seconds_of(run: Run) -> float:
 
 def in_processes(name: str, suite: Suite, calls: Sequence[Call], folder: Path) -> None:
     """The check with worker processes, beside the bare loop in this one."""
-    backend = load(name)
+    backend = load_backend(name)
     log = folder / "processes.jsonl"
 
     def whole(jobs: int) -> Run:
@@ -205,7 +205,7 @@ def bench() -> None:
     with tempfile.TemporaryDirectory() as folder, measure.one_torch_thread():
         for name, step in BACKENDS.items():
             if name == "numpy" or measure.installed(name):
-                one_backend(load(name), thinned(core, step), Path(folder))
+                one_backend(load_backend(name), thinned(core, step), Path(folder))
             else:
                 measure.absent(name)
     measure.title("Memory of a run with worker processes, beyond what the suite takes")

@@ -16,7 +16,7 @@ import numpy as np
 
 import conformance
 from conformance.api import Run
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.backends.numpy import NumPy
 from conformance.diagnosis.diagnose import RunDiagnosis
 
@@ -64,7 +64,7 @@ def bench() -> None:
     one("wrong everywhere, no fault", conformance.check(core, LosesDigits(), ops=pool), core)
     for name in ("torch", "openvino"):
         if measure.installed(name):
-            one(name, conformance.check(core, load(name)), core)
+            one(name, conformance.check(core, load_backend(name)), core)
         else:
             measure.absent(name)
 

@@ -16,7 +16,7 @@ import psutil
 
 from conformance.backends.numpy import OPERATORS, NumPy
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
-from conformance.grade.precision import DEFAULT, parse_precision
+from conformance.grade.precision import DEFAULT_PRECISION, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find_spec
 
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--op", choices=OPERATORS, action="append")
     args = parser.parse_args()
     seconds = 60 * args.minutes
-    question = SearchRequest(1, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
+    question = SearchRequest(1, "must", parse_precision(DEFAULT_PRECISION), 10.0, seconds=seconds)
     process, began = psutil.Process(), time.process_time()
     told = [0]
 

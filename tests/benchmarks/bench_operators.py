@@ -19,7 +19,7 @@ import measure
 import numpy as np
 
 import conformance
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.model import Status
 from conformance.suite.store import Suite
 
@@ -32,7 +32,7 @@ class Table:
     name, version = "table", "1"
 
     def __init__(self, suite: Suite) -> None:
-        reference = load("reference")
+        reference = load_backend("reference")
         self._answers: dict[Any, Sequence[Any]] = {}
         for vector in suite.vectors():
             if vector.case.reject is None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from challenged import BACKEND, PROGRAM, Challenged, challenged, invoked, smaller
 
-from conformance.backends import pieces
+from conformance.backends import components
 from conformance.challenge import verify_record
 from conformance.challenge.record import ChallengeRecord, encode_record, parse_record
 from conformance.challenge.secret import Secret
@@ -206,7 +206,7 @@ class TestAForgery:
         assert failed(found) == ["commitment", "selection"]
 
     def test_another_backend(self, one: Challenged) -> None:
-        other = pieces.Piece("file", "mean.py", "1" * 64)
+        other = components.Component("file", "mean.py", "1" * 64)
         backend = replace(one.record.backend, pieces=(other,))
         assert failed(steps(self.written(replace(one.record, backend=backend)), one)) == ["seed"]
 

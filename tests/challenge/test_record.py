@@ -13,7 +13,7 @@ import tiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.backends.pieces import Piece, bound, digest
+from conformance.backends.components import Component, composition_digest, is_fully_hashed
 from conformance.challenge import digests
 from conformance.challenge.record import (
     ChallengeBackend,
@@ -26,12 +26,12 @@ from conformance.challenge.record import (
 from conformance.challenge.secret import Secret
 from conformance.errors import SuiteError
 from conformance.evidence import Measured, State
-from conformance.grade.outcome import Described, Ending, Outcome
+from conformance.grade.outcome import DescribedValue, Ending, Outcome
 from conformance.model import Case
 from conformance.suite import strict_json
 
 SECRET = Secret(bytes(range(32)))
-PIECES = (Piece("file", "mean.py", "a" * 64), Piece("object", "Mean", "b" * 64))
+PIECES = (Component("file", "mean.py", "a" * 64), Component("object", "Mean", "b" * 64))
 
 
 def case(seed: int, reject: str | None = None) -> Case:
@@ -91,7 +91,7 @@ class TestAsWritten:
     def test_is_an_object_with_a_line_for_each_case(self) -> None:
         document = json.loads(DATA)
         assert document["verdict"] == "conformant"
-        assert document["backend"]["digest"] == digest(PIECES)
+        assert document["backend"]["digest"] == composition_digest(PIECES)
         lines = DATA.decode().splitlines()
         assert sum('"op":"AvgPool-1","id":' in line for line in lines) == 2
 
@@ -120,9 +120,9 @@ class TestAsWritten:
 
     def test_what_was_not_hashed_has_no_verdict(self) -> None:
         record = made("pass", "fail")
-        own = (*PIECES, Piece("remote", "ssh", ""))
+        own = (*PIECES, Component("remote", "ssh", ""))
         record = replace(record, backend=replace(record.backend, pieces=own))
-        assert not bound(own)
+        assert not is_fully_hashed(own)
         assert record.conclusion["verdict"] is None
         assert parse_record(encode_record(record), "record.json") == record
 
@@ -270,7 +270,7 @@ class TestADigestOfOutputs:
             returned(one, one),
             returned(),
             returned(one, changed=(0,)),
-            returned(Described("numpy.ndarray", "i32", "", (2, 3))),
+            returned(DescribedValue("numpy.ndarray", "i32", "", (2, 3))),
             returned(None),
             digests.outcome_digest(Outcome(Ending.RAISED)),
             digests.outcome_digest(Outcome(Ending.CRASHED)),

@@ -11,7 +11,7 @@ from stored import Kept
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
-from conformance.grade.judge import judge, result
+from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
@@ -46,7 +46,7 @@ def run(
         one = vector(entry.id)
         if set(ids).isdisjoint(entry.kills):
             # Each fault alone passes, so what it changes is beyond what is graded.
-            yield result(one, Status.PASS)
+            yield make_result(one, Status.PASS)
             continue
         subject = Subject(spec, one.case, one.inputs, Kept())
         outcome = Outcome(Ending.RETURNED, list(subject.under(altered)))

@@ -19,8 +19,8 @@ from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.wording import candidates, is_named
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
-from conformance.grade.precision import DEFAULT
-from conformance.grade.returned import MAX_ELEMENTS, packed
+from conformance.grade.precision import DEFAULT_PRECISION
+from conformance.grade.returned import MAX_ELEMENTS, pack_outputs
 from conformance.model import Case, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Mutant, mutants_of
@@ -169,7 +169,7 @@ class Operator:
             if any(vector.id in self._kills[one] for one in ids):
                 given = self.subject(vector).under(altered)
                 sets = (vector.answers, *vector.readings.values())
-                if any(accepts(answers, given, DEFAULT) for answers in sets):
+                if any(accepts(answers, given, DEFAULT_PRECISION) for answers in sets):
                     given = None
             yield Result(
                 vector.id,
@@ -181,5 +181,5 @@ class Operator:
                 asked=vector.case.asked,
                 size=sum(one.size for one in vector.inputs)
                 + sum(one.expected.size for one in vector.answers),
-                returned=None if given is None else packed(given),
+                returned=None if given is None else pack_outputs(given),
             )

@@ -13,7 +13,7 @@ from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
-from conformance.grade.returned import unpacked
+from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.loader import find_spec
@@ -74,7 +74,7 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
         one.id
         for one in failed
         if ObservedVector(
-            find_spec(op), vector(one.id), unpacked(one.returned or ()), {}, "must"
+            find_spec(op), vector(one.id), unpack_outputs(one.returned or ()), {}, "must"
         ).agreement(altered, {})
     ]
     assert 10 < len(alike) < len(failed) - 10

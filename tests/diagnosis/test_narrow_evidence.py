@@ -219,7 +219,7 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     assert "conformance" not in finding.diagnosis["sentence"]
     listed = [one for one in events if isinstance(one, Result)]
     text = baseline(
-        listed, [finding], reason=None, otherwise="nobody knows", earlier={}, whole=False
+        listed, [finding], reason=None, otherwise="nobody knows", earlier={}, is_complete=False
     )
     (entry, *_) = yaml.safe_load(text)["known"]
     assert entry["reason"]

@@ -12,7 +12,7 @@ from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
-from conformance.grade.returned import unpacked
+from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.loader import find_spec
@@ -60,7 +60,7 @@ def test_outputs_that_are_right_are_no_part_of_it(
     wrong, results, _ = run
     altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
     failed = next(result for result in results if result.status in FAILED)
-    outputs = unpacked(failed.returned or ())
+    outputs = unpack_outputs(failed.returned or ())
     asked = ObservedVector(find_spec(OP), vector(failed.id), outputs, {}, "must")
     assert asked.wrong_outputs == {wrong}
     assert asked.wrong_outputs_only is not None

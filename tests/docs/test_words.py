@@ -22,7 +22,6 @@ POOLING = "pooling moves in"
 NOT_YET = "not yet"
 EXCEPTIONS = {
     "api": NOT_YET,
-    "backends": NOT_YET,
     "cli": NOT_YET,
     "complaint": NOT_YET,
     "data": NOT_YET,
@@ -32,7 +31,6 @@ EXCEPTIONS = {
     "families": POOLING,
     "feasible": POOLING,
     "generate": POOLING,
-    "grade": NOT_YET,
     "json_schema": NOT_YET,
     "log": NOT_YET,
     "model": NOT_YET,
@@ -41,8 +39,6 @@ EXCEPTIONS = {
     "remote": NOT_YET,
     "replacement": NOT_YET,
     "report": NOT_YET,
-    "repro": NOT_YET,
-    "run": NOT_YET,
     "safe_text": NOT_YET,
     "strategies": NOT_YET,
     "suite": NOT_YET,

@@ -26,7 +26,7 @@ from typing import Any
 from mutant_backends import Function, Mutant
 
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
-from conformance.grade.precision import DEFAULT, parse_precision
+from conformance.grade.precision import DEFAULT_PRECISION, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find_spec
 from conformance.suite import cases as recorded
@@ -99,7 +99,7 @@ def held_out(count: int) -> Iterator[tuple[str, str, Any]]:
 def searched(op: str, bug: str, backend: Any, seconds: float) -> Search:
     """Search until a first cause is found and its case is minimal."""
     question = SearchRequest(
-        SEED, "must", parse_precision(DEFAULT), 10.0, seconds=SLOWEST_MACHINE * seconds
+        SEED, "must", parse_precision(DEFAULT_PRECISION), 10.0, seconds=SLOWEST_MACHINE * seconds
     )
     began = time.process_time()
 

@@ -55,9 +55,9 @@ class Watched:
         self, results, *, known=None, require=None, suite=None, case_of=unasked, gives=never, **more
     ):
         gate = load_gate(known, require, specs=shipped_specs(), today=TODAY, **more)
-        watch = gate.watch(suite or results, results, case_of, gives)
+        watch = gate.start_run(suite or results, results, case_of, gives)
         self.results = [watch.take(one) for one in results]
-        said = watch.summary(whole=True)
+        said = watch.summary(is_complete=True)
         self.known = said.get("known_failures", [])
         self.required = said.get("required", [])
         self.marks = {one.id: one.known for one in self.results if one.known}

@@ -15,16 +15,21 @@ from hypothesis import strategies as st
 from conformance.errors import UsageError
 from conformance.grade import baseline as module
 from conformance.grade.baseline import baseline
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.model import Status
 
 REASON = "because: of 'this' # and \"that\" \u202e \x07"
 
 
-def text_of(results, *, whole=True, earlier=None, reason="x"):
-    found = findings(results, command=())
+def text_of(results, *, is_complete=True, earlier=None, reason="x"):
+    found = group_failures(results, command=())
     return baseline(
-        results, found, reason=reason, otherwise="nobody knows", earlier=earlier or {}, whole=whole
+        results,
+        found,
+        reason=reason,
+        otherwise="nobody knows",
+        earlier=earlier or {},
+        is_complete=is_complete,
     )
 
 
@@ -59,7 +64,7 @@ runs = st.lists(
 def test_it_names_every_failure_and_is_out_of_date_in_nothing(made, whole):
     results = [replace(r, id=f"v{i}") for i, r in enumerate(made)]
     with tempfile.TemporaryDirectory() as folder:
-        known = written(Path(folder), text_of(results, whole=whole, reason=REASON))
+        known = written(Path(folder), text_of(results, is_complete=whole, reason=REASON))
         found = Watched(results, known=known)
     failed = {r.id for r in results if r.status in (Status.FAIL, Status.ERROR)}
     assert found.marks.keys() == failed
@@ -81,7 +86,7 @@ def test_a_finding_that_its_edge_does_not_tell_apart_is_its_vectors():
 
 
 def test_a_part_of_the_suite_is_told_by_ids():
-    assert entries_of(CEIL, whole=False)[0]["vectors"] == ["a", "b", "c"]
+    assert entries_of(CEIL, is_complete=False)[0]["vectors"] == ["a", "b", "c"]
 
 
 def test_what_fails_everywhere_is_told_by_ids():
@@ -139,14 +144,14 @@ def test_advice_is_no_reason():
     advice = "Vector a-1 of the suite can distinguish them."
     diagnosis = {"sentence": "The divisor is off.", "advice": advice}
     results = [result("a", kind="value"), result("b")]
-    (found,) = findings(results, command=())
+    (found,) = group_failures(results, command=())
     text = baseline(
         results,
         [replace(found, diagnosis=diagnosis)],
         reason=None,
         otherwise="nobody knows",
         earlier={},
-        whole=False,
+        is_complete=False,
     )
     (entry,) = yaml.safe_load(text)["known"]
     assert entry["reason"] == "The divisor is off."

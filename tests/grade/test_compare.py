@@ -9,7 +9,7 @@ from made import answer, indices, steps, values
 
 from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES
-from conformance.grade.compare import compare, structure, witness
+from conformance.grade.compare import compare, structure_mismatch, worst_element
 from conformance.model import ALL_OPEN, OPEN_BIT
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -126,7 +126,7 @@ class TestIntegers:
 
 class TestStructure:
     def test_right(self):
-        assert structure(answer([1, 2]), values("f32", [1, 2])) is None
+        assert structure_mismatch(answer([1, 2]), values("f32", [1, 2])) is None
 
     @pytest.mark.parametrize(
         ("got", "kind", "says"),
@@ -145,7 +145,7 @@ class TestStructure:
         ],
     )
     def test_wrong(self, got, kind, says):
-        found = structure(answer([1, 2]), got)
+        found = structure_mismatch(answer([1, 2]), got)
         assert found.kind == kind
         assert says in found.message
         assert found.message.startswith("result: ")
@@ -156,7 +156,7 @@ class TestWitness:
         made = answer([1.0, 2.0, 4.0], "f16")
         got = steps("f16", made.rounded, 3)
         got[1] = steps("f16", made.rounded, 9)[1]
-        found = witness(made, got, compare(made, got, "standard"), "standard")
+        found = worst_element(made, got, compare(made, got, "standard"), "standard")
         assert (found.index, found.ulp, found.wrong, found.total) == ((1,), 9.0, 3, 3)
         assert (found.exact, found.rounded) == ("2.0", "2.0")
         assert (found.lo, found.hi, found.got) == ("1.998", "2.004", "2.018")
@@ -164,25 +164,25 @@ class TestWitness:
     def test_at_exact_the_interval_is_the_rounded_value(self):
         made = answer([1.0])
         got = steps("f32", made.rounded, 1)
-        found = witness(made, got, compare(made, got, "exact"), "exact")
+        found = worst_element(made, got, compare(made, got, "exact"), "exact")
         assert (found.lo, found.hi, found.got) == ("1.0", "1.0", "1.0000001")
 
     def test_nan_is_infinitely_far(self):
         made = answer([1.0, 1.0])
         got = values("f32", [100, NAN])
-        found = witness(made, got, compare(made, got, "standard"), "standard")
+        found = worst_element(made, got, compare(made, got, "standard"), "standard")
         assert (found.index, found.got, found.ulp) == ((1,), "nan", INF)
 
     @pytest.mark.parametrize("dtype", FLOATS)
     def test_numbers_are_told_so_that_they_can_be_read_back(self, dtype):
         made = answer([1 / 3], dtype)
         got = steps(dtype, made.rounded, 7)
-        found = witness(made, got, compare(made, got, "standard"), "standard")
+        found = worst_element(made, got, compare(made, got, "standard"), "standard")
         assert values(dtype, [float(found.got)]) == got
 
     def test_an_index_names_its_choices(self):
         made = indices([1, 1], [[1, -1], [1, 2]])
         got = np.array([1, 3])
-        found = witness(made, got, compare(made, got, "standard"), "standard")
+        found = worst_element(made, got, compare(made, got, "standard"), "standard")
         assert (found.index, found.exact, found.lo, found.hi) == ((1,), "1", "1 or 2", "1 or 2")
         assert (found.got, found.ulp) == ("3", None)

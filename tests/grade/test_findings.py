@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.grade.findings import findings, normalised
+from conformance.grade.findings import group_failures, without_numbers
 from conformance.model import Result, Status, Witness
 
 COMMAND = ("conformance", "check", "--backend", "my lib")
@@ -31,12 +31,12 @@ def result(name, *edges, kind="", dtype="f32", size=10, op="AvgPool-1", ulp=1.0,
 
 
 def titles(results):
-    return [finding.title for finding in findings(results, command=COMMAND)]
+    return [finding.title for finding in group_failures(results, command=COMMAND)]
 
 
 def test_nothing_failed():
     unsupported = result("b", status=Status.UNSUPPORTED)
-    assert findings([result("a"), unsupported], command=COMMAND) == ()
+    assert group_failures([result("a"), unsupported], command=COMMAND) == ()
 
 
 def test_a_dtype_that_always_fails_is_one_finding():
@@ -130,7 +130,7 @@ def test_kinds_outputs_and_operators_do_not_mix():
         result("c", kind="index", witness=other),
         result("d", kind="value", op="Other-1"),
     ]
-    assert len(findings(results, command=COMMAND)) == 4
+    assert len(group_failures(results, command=COMMAND)) == 4
 
 
 def test_exceptions_that_differ_in_numbers_are_one():
@@ -152,7 +152,7 @@ def test_exceptions_that_differ_in_numbers_are_one():
     ],
 )
 def test_normalised(message, normal):
-    assert normalised(message) == normal
+    assert without_numbers(message) == normal
 
 
 def test_must_reject_vectors_are_counted_apart():
@@ -164,7 +164,7 @@ def test_must_reject_vectors_are_counted_apart():
 
 def test_readings_are_told_apart():
     results = [result(r, kind="reading", reading=r) for r in ("clip", "full")]
-    assert len(findings(results, command=COMMAND)) == 2
+    assert len(group_failures(results, command=COMMAND)) == 2
 
 
 def test_what_breaks_a_must_comes_first_then_what_is_more():
@@ -172,13 +172,18 @@ def test_what_breaks_a_must_comes_first_then_what_is_more():
     results += [result(f"r{i}", kind="reading", op="B") for i in range(3)]
     results += [result(f"m{i}", kind="value", op="C") for i in range(1)]
     results += [result(f"n{i}", kind="shape", op="D") for i in range(2)]
-    assert [finding.op for finding in findings(results, command=COMMAND)] == ["D", "C", "A", "B"]
+    assert [finding.op for finding in group_failures(results, command=COMMAND)] == [
+        "D",
+        "C",
+        "A",
+        "B",
+    ]
 
 
 def test_what_is_new_comes_before_what_is_known_however_mild():
     known = [result(f"k{i}", kind="value", op="A", known="known.yaml:2") for i in range(3)]
     results = [*known, result("s", kind="value", level="should", op="B")]
-    assert [finding.op for finding in findings(results, command=COMMAND)] == ["B", "A"]
+    assert [finding.op for finding in group_failures(results, command=COMMAND)] == ["B", "A"]
 
 
 def test_a_finding_tells_its_smallest_vector_and_what_all_share():
@@ -187,7 +192,7 @@ def test_a_finding_tells_its_smallest_vector_and_what_all_share():
         result("b-small", "ceil", "nan", kind="value", size=5, ulp=2.0),
         result("a-small", "nan", "ceil", kind="value", size=5, ulp=1.0, message="1 wrong"),
     ]
-    (finding,) = findings(results, command=COMMAND, show=("--suite", "mine"))
+    (finding,) = group_failures(results, command=COMMAND, show=("--suite", "mine"))
     assert finding.smallest == "a-small"
     assert finding.edges == ("ceil",)
     assert set(finding.ids) == {"0-big", "b-small", "a-small"}
@@ -201,7 +206,7 @@ def test_a_finding_tells_its_smallest_vector_and_what_all_share():
 
 
 def test_without_a_command_there_is_none_to_reproduce():
-    (finding,) = findings([result("a", kind="value")], command=())
+    (finding,) = group_failures([result("a", kind="value")], command=())
     assert finding.reproduce == ""
 
 
@@ -209,5 +214,5 @@ def test_failures_of_one_cause_name_all_that_is_wrong():
     wrong = [result("v", kind="value"), result("s", kind="shape"), result("r", kind="raised")]
     results = [*wrong, *passing(2)]
     of = {("AvgPool-1", one.id): "tap" for one in wrong}
-    (finding,) = findings(results, command=COMMAND, causes=of)
+    (finding,) = group_failures(results, command=COMMAND, causes=of)
     assert finding.title == "3 of 5 vectors wrong (values, shape or exception)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from gate_files import TODAY, never, result, unasked, written
 
-from conformance.grade.gate import Gate, load_gate, merged
+from conformance.grade.gate import Gate, load_gate, merge_summaries
 from conformance.model import Status
 from conformance.spec.loader import shipped_specs
 
@@ -43,19 +43,19 @@ def test_parts_come_to_the_same(tmp_path, parts):
         specs=shipped_specs(),
         today=TODAY,
     )
-    one = gate.watch(RESULTS, RESULTS, unasked, never)
+    one = gate.start_run(RESULTS, RESULTS, unasked, never)
     marked = {r.id: one.take(r).known for r in RESULTS}
-    expected = one.summary(whole=True)
+    expected = one.summary(is_complete=True)
     assert [len(entry["problems"]) for entry in expected["known_failures"]] == [0, 1, 1, 1, 1]
     assert [len(entry["problems"]) for entry in expected["required"]] == [1, 2, 1, 1]
 
     footers = []
     for first in range(parts):
         part = RESULTS[first::parts]
-        watch = gate.watch(RESULTS, part, unasked, never)
+        watch = gate.start_run(RESULTS, part, unasked, never)
         assert {r.id: watch.take(r).known for r in part}.items() <= marked.items()
-        footers.append(watch.summary(whole=False))
-    found = merged(footers, whole=True)
+        footers.append(watch.summary(is_complete=False))
+    found = merge_summaries(footers, is_complete=True)
     for key in ("known_failures", "required"):
         for got, wanted in zip(found[key], expected[key], strict=True):
             for name in ("passes", "unsupported"):
@@ -69,7 +69,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
 
 
 def test_no_gate_says_nothing():
-    watch = Gate().watch(RESULTS, RESULTS, unasked, never)
+    watch = Gate().start_run(RESULTS, RESULTS, unasked, never)
     assert [watch.take(r) for r in RESULTS] == RESULTS
-    assert watch.summary(whole=True) == {}
-    assert merged([{}, {}], whole=True) == {}
+    assert watch.summary(is_complete=True) == {}
+    assert merge_summaries([{}, {}], is_complete=True) == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from gate_files import written
 
 from conformance.grade.gate import load_known, load_required
-from conformance.grade.known import NARROWING
+from conformance.grade.known_failures import NARROWING
 from conformance.json_schema import load_schema
 from conformance.spec.loader import shipped_specs
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES
-from conformance.grade.compare import compare, parts
+from conformance.grade.compare import compare, interval_use
 from conformance.model import INTERVAL_BINS, Answer
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -41,7 +41,7 @@ def test_parts_of_one_element(dtype: str, place: float, down: int, up: int, off:
     got = value(dtype, right + off)
     room = up if off > 0 else down
     expected = 0 if off == 0 else 5 if abs(off) > room else math.ceil(4 * abs(off) / room)
-    found = parts(answer, got, "standard")
+    found = interval_use(answer, got, "standard")
     assert found.tolist() == [int(part == expected) for part in range(len(INTERVAL_BINS))]
     assert (found[-1] == 1) == (compare(answer, got, "standard").count == 1)
 
@@ -52,11 +52,11 @@ def test_not_a_number_is_right_where_it_is_expected(dtype: str) -> None:
     values = np.array([np.nan, np.nan, 1, np.inf, -np.inf, np.inf]).astype(row)
     got = np.array([np.nan, 1, np.nan, np.inf, np.inf, 1]).astype(row)
     answer = Answer("result", dtype, np.zeros(6), rounded=values, lo=values, hi=values)
-    assert parts(answer, got, "standard").tolist() == [2, 0, 0, 0, 0, 4]
+    assert interval_use(answer, got, "standard").tolist() == [2, 0, 0, 0, 0, 4]
 
 
 def test_elements_that_are_not_graded_are_not_counted() -> None:
     ones = np.ones(3, "f4")
     mask = np.array([7, 0, 7], np.uint8)
     answer = Answer("result", "f32", np.ones(3), rounded=ones, lo=ones, hi=ones, open=mask)
-    assert parts(answer, np.zeros(3, "f4"), "standard").tolist() == [0, 0, 0, 0, 0, 1]
+    assert interval_use(answer, np.zeros(3, "f4"), "standard").tolist() == [0, 0, 0, 0, 0, 1]

@@ -5,7 +5,7 @@ import pytest
 from made import answer, indices, values, vector
 
 from conformance.grade.judge import judge
-from conformance.grade.outcome import MESSAGE_LIMIT, Ending, Outcome, describe
+from conformance.grade.outcome import MAX_MESSAGE, Ending, Outcome, describe_exception
 from conformance.model import Status
 
 
@@ -211,19 +211,21 @@ class TestLevels:
 
 class TestDescribe:
     def test_the_type_and_all_lines(self):
-        assert describe(ValueError("one\n  two\n")) == "ValueError: one two"
-        assert describe(ValueError()) == "ValueError"
+        assert describe_exception(ValueError("one\n  two\n")) == "ValueError: one two"
+        assert describe_exception(ValueError()) == "ValueError"
 
     def test_long_and_unprintable_text_is_bounded(self):
-        text = describe(ValueError("\x1b[31m" + "x" * 10**6))
+        text = describe_exception(ValueError("\x1b[31m" + "x" * 10**6))
         assert text.isprintable()
-        assert len(text) < MESSAGE_LIMIT + 20
+        assert len(text) < MAX_MESSAGE + 20
 
     def test_of_long_text_both_ends_survive(self):
         """What is wrong stands last, after where it was found: OpenVINO, ONNX Runtime, TVM."""
         where = "Check 'status' failed at src/core/shape_inference.hpp:42: " * 500
-        text = describe(RuntimeError(where + "Kernel after dilation is larger than the data."))
-        assert len(text) < MESSAGE_LIMIT + 20
+        text = describe_exception(
+            RuntimeError(where + "Kernel after dilation is larger than the data.")
+        )
+        assert len(text) < MAX_MESSAGE + 20
         assert text.startswith("RuntimeError: Check 'status' failed at ")
         assert text.endswith("Kernel after dilation is larger than the data.")
 
@@ -233,4 +235,4 @@ class TestDescribe:
             def __str__(self):
                 raise failure
 
-        assert describe(HostileError()) == "HostileError (its message cannot be shown)"
+        assert describe_exception(HostileError()) == "HostileError (its message cannot be shown)"

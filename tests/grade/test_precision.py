@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from conformance.choices import PRECISIONS
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
-from conformance.grade.precision import parse_precision, spell
+from conformance.grade.precision import format_precision, parse_precision
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -23,7 +23,7 @@ def test_one_for_each_and_standard_for_the_rest():
 
 @given(st.fixed_dictionaries({dtype: st.sampled_from(PRECISIONS) for dtype in FLOATS}))
 def test_spelled_out_it_reads_back_the_same(asked):
-    assert parse_precision(spell(asked)) == asked
+    assert parse_precision(format_precision(asked)) == asked
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from conformance.dtypes import DTYPES
-from conformance.grade.returned import MAX_ELEMENTS, packed, unpacked
+from conformance.grade.returned import MAX_ELEMENTS, pack_outputs, unpack_outputs
 from conformance.log.encoding import decode, encode
 from conformance.log.events import result_event, result_from_event
 from conformance.model import Result, Returned, Status
@@ -28,12 +28,12 @@ def test_what_is_packed_comes_back_bit_for_bit(
     row = DTYPES[dtype]
     codes = data.draw(arrays.arrays(row.signed if row.is_float else row.numpy, shape))
     array = codes.view(row.numpy) if codes.size else np.zeros(shape, row.numpy)
-    kept = packed([array])
+    kept = pack_outputs([array])
     assert kept is not None
     result = Result("some-id", "AvgPool-1", Status.FAIL, returned=kept)
     again = result_from_event(decode(encode(result_event(result))))
     assert again.returned == kept
-    (back,) = unpacked(again.returned or ()) or ()
+    (back,) = unpack_outputs(again.returned or ()) or ()
     assert (back.shape, back.dtype) == (array.shape, array.dtype)
     assert back.tobytes() == np.ascontiguousarray(array).tobytes()
 
@@ -44,12 +44,12 @@ def test_what_is_packed_comes_back_bit_for_bit(
     ids=["none", "list", "dtype", "byte order", "large"],
 )
 def test_what_is_no_small_array_of_its_type_is_not_kept(output: Any) -> None:
-    assert packed([output]) is None
+    assert pack_outputs([output]) is None
 
 
 def test_outputs_that_hardly_compress_are_not_kept() -> None:
     noise = np.random.default_rng(0).bytes(4 * 50_000)
-    assert packed([np.frombuffer(noise, "f4")]) is None
+    assert pack_outputs([np.frombuffer(noise, "f4")]) is None
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_outputs_that_hardly_compress_are_not_kept() -> None:
     ],
 )
 def test_what_a_log_claims_is_checked(one: Returned) -> None:
-    assert unpacked([one]) is None
+    assert unpack_outputs([one]) is None
 
 
 def test_base64_that_is_none_loses_the_outputs_alone() -> None:

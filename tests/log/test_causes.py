@@ -10,7 +10,7 @@ import pytest
 
 from conformance.complaint import alike, said
 from conformance.failure_kind import Severity
-from conformance.grade.findings import normalised
+from conformance.grade.findings import without_numbers
 from conformance.log.causes import causes, slug
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
@@ -260,8 +260,8 @@ def test_a_minus_sign_is_part_of_a_number() -> None:
         for size in ("17x1x0", "8x1x-1")
     )
     assert alike(empty, "A-1") == alike(negative, "A-1")
-    assert normalised(empty) == normalised(negative)
-    assert normalised("axis-3 of x") == "axis-# of x"
+    assert without_numbers(empty) == without_numbers(negative)
+    assert without_numbers("axis-3 of x") == "axis-# of x"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from known_kernels import (
     whole,
 )
 
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.probe.cascade import cascade
 
 pytestmark = pytest.mark.exhaustive  # kernels of known make are asked in each run
@@ -48,7 +48,7 @@ def results(backend: str, op: str, data: Array, *, square: bool = False, **given
     inputs = [data.reshape(1, len(data), *shape)]
     if given.get("adaptive"):
         inputs = [np.concatenate([inputs[0]] * 2, axis=-1), np.array([1, 2])]
-    found = np.asarray(load(backend).run(op, inputs, attributes)[0])
+    found = np.asarray(load_backend(backend).run(op, inputs, attributes)[0])
     return np.ascontiguousarray(found[..., 0]).reshape(-1)
 
 

@@ -16,7 +16,7 @@ from chromium import (
 )
 from runs import run
 
-from conformance.grade.returned import packed
+from conformance.grade.returned import pack_outputs
 from conformance.log.reader import read
 from conformance.report import comparison_page
 from conformance.report.matrix import Column
@@ -35,7 +35,9 @@ def with_arrays():
     place = next(i for i, one in enumerate(log.results) if one.witness)
     right, got = (np.array([[[0.0, 2.0, x]]], "f4") for x in (3, 9))
     got[0, 0, 0] = -0.0
-    result = replace(log.results[place], expected=packed([right]), returned=packed([got]))
+    result = replace(
+        log.results[place], expected=pack_outputs([right]), returned=pack_outputs([got])
+    )
     return replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from pages import Page, check_safe, vectors
 from runs import FEW, hostile_runs, run
 
-from conformance.grade.returned import packed
+from conformance.grade.returned import pack_outputs
 from conformance.model import Result, Returned, Status
 from conformance.report.page import render
 from conformance.report.vector_table import addressable, texts
@@ -88,9 +88,9 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
     result = replace(
         log.results[place],
         asked=asked,
-        expected=packed([right]),
-        returned=packed([got]),
-        inputs=packed([np.zeros((1, 1, 600), "f4")]),
+        expected=pack_outputs([right]),
+        returned=pack_outputs([got]),
+        inputs=pack_outputs([np.zeros((1, 1, 600), "f4")]),
     )
     log = replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
     (row,) = (row for row in vectors(render(log))["rows"] if row["v"] == result.id)
@@ -105,7 +105,7 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
 
 def test_arrays_are_in_the_fewest_digits_of_their_type():
     arrays = [np.array([0.1, 1 / 3], name) for name in ("f2", "f4", "f8", ml_dtypes.bfloat16)]
-    assert texts(packed(arrays)) == [
+    assert texts(pack_outputs(arrays)) == [
         ["0.1", "0.3333"], ["0.1", "0.33333334"], ["0.1", "0.3333333333333333"], ["0.1", "0.334"],
     ]  # fmt: skip
 

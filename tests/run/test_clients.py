@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from conformance.cli import main
 from conformance.dtypes import DTYPES
-from conformance.grade.outcome import Described, Ending
+from conformance.grade.outcome import DescribedValue, Ending
 from conformance.log.reader import read
 from conformance.model import Answer, Case, Vector
 from conformance.run.limits import Limits
@@ -226,7 +226,7 @@ class TestHeader:
 
     def test_what_is_larger_than_may_be_is_described(self, echo):
         found = self.asked(echo, "echo", np.zeros((1 << 19,), np.float32))
-        assert found.returned == [Described("array", "f32", "", (1 << 19,))]
+        assert found.returned == [DescribedValue("array", "f32", "", (1 << 19,))]
 
     def test_an_input_that_was_changed_is_told(self, echo):
         inputs = [np.zeros(3, np.float32)] * 3

@@ -6,7 +6,7 @@ import numpy as np
 import tiers
 
 from conformance.backends.reference import Reference
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.log.causes import causes
 from conformance.model import Finding, Result, Status
 from conformance.run.engine import Options, run
@@ -46,7 +46,7 @@ def test_an_edge_on_which_most_vectors_do_not_fail_is_not_to_blame():
             for n in range(10)
         ]  # fmt: skip
         failed = [one for one in results if one.kind]
-        (finding,) = findings(failed, command=())
+        (finding,) = group_failures(failed, command=())
         graded = _graded(results, {finding.op})[finding.op]
         return _common(finding, failed[0], graded, suite)
 

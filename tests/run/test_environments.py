@@ -11,7 +11,7 @@ import pytest
 import venvs
 
 import conformance
-from conformance.backends.discovery import place
+from conformance.backends.discovery import resolve_adapter
 from conformance.errors import BackendError, UsageError
 from conformance.model import Status
 from conformance.run.executor_options import Isolation, words
@@ -169,11 +169,11 @@ class TestWhatCannotBe:
 
 class TestNames:
     def test_adapters_of_this_package_are_found_by_their_place(self):
-        assert place("numpy") == "conformance.backends.numpy:NumPy"
+        assert resolve_adapter("numpy") == "conformance.backends.numpy:NumPy"
 
     @pytest.mark.parametrize("spec", ["unknown", "file.py:Mine", "package.module:thing"])
     def test_all_else_is_as_it_was_named(self, spec):
-        assert place(spec) == spec
+        assert resolve_adapter(spec) == spec
 
     def test_a_backend_that_is_registered_there_is_found_there(self, small_suite, folder):
         made = venvs.make(folder / "plugged", version="2.0")

@@ -19,7 +19,7 @@ import tiers
 from tiny_suites import suite_of
 
 import conformance
-from conformance.backends.discovery import load
+from conformance.backends.discovery import load_backend
 from conformance.model import Case
 from conformance.suite.store import Suite
 
@@ -103,7 +103,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def restored(backend: Path) -> Iterator[None]:
     """What an inline backend leaves behind in this process ends with the test."""
     yield
-    load(f"{backend}:Restoring").run("", [], {})
+    load_backend(f"{backend}:Restoring").run("", [], {})
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from conformance import api
 from conformance.backends import Capabilities
-from conformance.backends.arranging import arranged, recounted, restored
-from conformance.backends.layouts import SPECIFIED, arrangement
+from conformance.backends.axis_order import recount_indices, transposed, untransposed
+from conformance.backends.layouts import SPECIFIED, layout_for
 from conformance.backends.numpy import NumPy
 from conformance.cli import main
 from conformance.dtypes import DTYPES, name_of
@@ -284,18 +284,18 @@ def test_there_and_back_is_the_identity(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
     order = Capabilities(layout=(name,)).order(rank)
     array = np.arange(prod(shape), dtype=np.int32).reshape(shape)
-    sent = arranged(array, order)
+    sent = transposed(array, order)
     assert sent.flags.c_contiguous
     assert sent.shape == tuple(shape[SPECIFIED[rank].index(letter)] for letter in name)
-    back = restored(sent, order)
+    back = untransposed(sent, order)
     assert back.flags.c_contiguous
     np.testing.assert_array_equal(back, array)
 
 
 def test_another_rank_stays_as_it_is():
     array = np.zeros((2, 3))
-    assert arranged(array, (0, 2, 3, 1)) is array
-    assert restored(array, (0, 2, 3, 1)) is array
+    assert transposed(array, (0, 2, 3, 1)) is array
+    assert untransposed(array, (0, 2, 3, 1)) is array
 
 
 COUNTED = [
@@ -343,18 +343,18 @@ def test_indices_of_any_layout_become_those_of_each_operator(data):
     spec = find_spec(op)
     operands = {one.name: (1,) * (rank - 2) for one in spec.operands}
     case = Case(op, {spec.data.type: "f32"}, {spec.data.name: shape}, attributes, operands)
-    how = arrangement(Capabilities(index_layout=(name,)), spec, case)
+    how = layout_for(Capabilities(index_layout=(name,)), spec, case)
     assert how.counted(1) == name
     axes = [SPECIFIED[rank].index(letter) for letter in name]
     places = np.indices(shape)
     own = np.ravel_multi_index([places[axis] for axis in axes], [shape[axis] for axis in axes])
-    told, lost = recounted(own.astype(np.int32), how.countings[1])
+    told, lost = recount_indices(own.astype(np.int32), how.countings[1])
     assert lost == 0
     assert told.dtype == np.int32
     np.testing.assert_array_equal(told, specified(shape, attributes, op))
     # From another image or channel nothing has a counterpart.
     if "N" in name and shape[0] > 1:
-        other, lost = recounted(np.roll(own, 1, axis=0), how.countings[1])
+        other, lost = recount_indices(np.roll(own, 1, axis=0), how.countings[1])
         assert lost == own.size
         right = specified(shape, attributes, op)
         assert ((other == -1) | (other > right.max())).all()
@@ -369,8 +369,8 @@ def test_whatever_is_returned_as_indices_is_converted_or_left(dtype, numbers, sh
     wrapped = [number % 2**64 for number in numbers]
     got = np.array(wrapped, np.uint64).astype(dtype).reshape(shape)
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 5)}, {}, {"output_size": (4,)})
-    how = arrangement(Capabilities(index_layout=("WC",)), find_spec("AdaptiveMaxPool-8"), case)
-    told, lost = recounted(got, how.countings[1])
+    how = layout_for(Capabilities(index_layout=("WC",)), find_spec("AdaptiveMaxPool-8"), case)
+    told, lost = recount_indices(got, how.countings[1])
     assert (told.shape, told.dtype) == (got.shape, got.dtype)
     if shape != (2, 3, 4) or dtype in ("f4", "?", "O"):
         assert told is got
@@ -391,10 +391,10 @@ def test_whatever_is_returned_as_indices_is_converted_or_left(dtype, numbers, sh
 def test_no_indices_are_counted_where_there_are_none(letter):
     shape = (0, 3, *[2] * len(letter))
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": shape}, {}, {"output_size": shape[2:]})
-    how = arrangement(
+    how = layout_for(
         Capabilities(index_layout=(letter + "C",)), find_spec("AdaptiveMaxPool-8"), case
     )
-    told, lost = recounted(np.zeros(shape, np.int64), how.countings[1])
+    told, lost = recount_indices(np.zeros(shape, np.int64), how.countings[1])
     assert (told.shape, lost) == (shape, 0)
 
 
@@ -404,7 +404,7 @@ def test_an_operator_whose_indices_are_no_sum_over_the_axes_is_refused():
     odd = replace(spec, definitions={**spec.definitions, "index": index, "counted": _Seven()})
     case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 4)}, {}, {"output_size": (2,)})
     with pytest.raises(BackendError, match="cannot be counted in another layout"):
-        arrangement(Capabilities(index_layout=("WC",)), odd, case)
+        layout_for(Capabilities(index_layout=("WC",)), odd, case)
 
 
 class _Seven:

@@ -14,7 +14,7 @@ import pytest
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.dtypes import DTYPES
 from conformance.errors import BackendError
-from conformance.grade.outcome import Described, Ending, Outcome
+from conformance.grade.outcome import DescribedValue, Ending, Outcome
 from conformance.model import Answer, Case, Vector
 from conformance.run import messages
 from conformance.run.executor import Identity
@@ -103,12 +103,12 @@ class TestAnswers:
     @pytest.mark.parametrize(
         ("value", "seen"),
         [
-            (None, Described("NoneType")),
-            ("text", Described("str")),
-            (np.float32(1), Described("numpy.float32")),
-            (WIDE.astype(">f8"), Described("numpy.ndarray", ">f8", "f64", (2, 3))),
-            (WIDE.astype(object), Described("numpy.ndarray", "object", "", (2, 3))),
-            (np.zeros(1000), Described("numpy.ndarray", "f64", "", (1000,))),
+            (None, DescribedValue("NoneType")),
+            ("text", DescribedValue("str")),
+            (np.float32(1), DescribedValue("numpy.float32")),
+            (WIDE.astype(">f8"), DescribedValue("numpy.ndarray", ">f8", "f64", (2, 3))),
+            (WIDE.astype(object), DescribedValue("numpy.ndarray", "object", "", (2, 3))),
+            (np.zeros(1000), DescribedValue("numpy.ndarray", "f64", "", (1000,))),
         ],
     )
     def test_all_else_is_described(self, value, seen):

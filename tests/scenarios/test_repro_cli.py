@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 import conformance
 from conformance.cli import main
+from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import Case, Status, Vector
 from conformance.reference.build import build
 from conformance.repro.script_run import run_script
@@ -25,6 +26,7 @@ from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
+LOST = {kind for kind in FailureKind if facts_of(kind).loses_process}
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 BLOCK = """
@@ -176,24 +178,59 @@ def test_a_framework_alone_shows_what_a_check_found(
         for result in conformance.check(suite, backend, only=asked, executor="inline").results
     }
     for vector in asked:
-        result = results[vector]
-        assert result.status in (Status.PASS, Status.FAIL, Status.ERROR)
-        found = repro(suite, suite.get(vector), backend)
-        assert found.exit_code == 0, found.output
-        text = found.stdout
-        assert "import conformance" not in text
-        assert "from conformance" not in text
-        if result.status is Status.PASS:
-            assert "exits with 0" in found.stderr, text
-            assert "\n# right" in text
-        else:
-            assert "exits with 1" in found.stderr, text
-            assert "\n# WRONG" in text
-            if result.kind in ("value", "index"):
-                assert result.message.partition(" (against")[0] in text
+        agrees(repro(suite, suite.get(vector), backend), results[vector])
     statuses = {result.status for result in results.values()}
     if len(statuses) == 1:
         pytest.skip(f"this version of {backend} answers all alike")
+
+
+def agrees(printed: Result, result: conformance.model.Result) -> None:
+    """A script is WRONG where the check fails, and nowhere else, without this package."""
+    assert result.status in (Status.PASS, Status.FAIL, Status.ERROR)
+    assert printed.exit_code == 0, printed.output
+    text = printed.stdout
+    assert "import conformance" not in text
+    assert "from conformance" not in text
+    if result.status is Status.PASS:
+        assert "exits with 0" in printed.stderr, text
+        assert "\n# right" in text
+        assert "\n# WRONG" not in text
+    else:
+        assert "exits with 1" in printed.stderr, text
+        assert "\n# WRONG" in text
+        if result.kind in ("value", "index"):
+            assert result.message.partition(" (against")[0] in text
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("backend", "op"),
+    [
+        pytest.param(backend, op, marks=pytest.mark.needs(backend.partition("?")[0]))
+        for backend, op in (
+            ("openvino", "onnx.AveragePool-22"),
+            ("onnxruntime", "onnx.AveragePool-22"),
+            ("onnx-reference", "onnx.AveragePool-22"),
+            ("tract", "onnx.AveragePool-22"),
+            ("tvm", "onnx.AveragePool-22"),
+            ("jax", AVG),
+            ("ncnn", AVG),
+            ("litert", AVG),
+            ("litert?delegate=none", AVG),
+        )
+    ],
+)
+def test_each_way_to_pass_and_to_fail_has_a_script_that_does_so(backend: str, op: str) -> None:
+    results = conformance.check("smoke", backend, ops=[op], jobs=1).results
+    statuses = (Status.PASS, Status.FAIL, Status.ERROR)
+    # A crash ends the script, too, which prints nothing then.
+    tested = [r for r in results if r.status in statuses and r.kind not in LOST]
+    # A negative test that passes is another way than outputs that are right.
+    ways = {(r.status, r.kind, r.reject is None): r for r in reversed(tested)}
+    assert any(status is Status.PASS for status, _, _ in ways)
+    for result in ways.values():
+        words = ["repro", result.id, "--backend", backend, "--suite", "smoke"]
+        agrees(CliRunner().invoke(main, words), result)
 
 
 def test_the_script_itself(suite: Suite, vectors: dict[str, Vector], tmp_path: Path) -> None:

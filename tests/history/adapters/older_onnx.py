@@ -35,13 +35,9 @@ class Older:
             dtypes=tuple(dtype for dtype in known if dtype != "bf16"),
         )
 
-    def run(self, op, inputs, attributes):
-        """What the version before gives."""
-        return super().run(*self._older(op, inputs, attributes))
-
-    def reproduce(self, op, inputs, attributes):
-        """The call in the version before."""
-        return super().reproduce(*self._older(op, inputs, attributes))
+    def call(self, op, inputs, attributes):
+        """Return the call in the version before."""
+        return super().call(*self._older(op, inputs, attributes))
 
     def _older(self, op, inputs, attributes):
         return BEFORE[op], inputs, attributes

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import DTYPES
-from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Ending, Outcome
+from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
 from conformance.model import Case
 from conformance.reference import answers
 from conformance.reference.build import build
@@ -65,7 +65,7 @@ def seen(vector, wrote, spec: OpSpec | None = None):
     written = np.array(wrote, np.float64).astype(DTYPES[first.dtype].numpy)
     outputs = [written.reshape(first.expected.shape), *(a.expected for a in vector.answers[1:])]
     outcome = Outcome(Ending.RETURNED, returned=outputs)
-    return observed(spec or find_spec(vector.case.op), vector, outcome)
+    return classify_unspecified(spec or find_spec(vector.case.op), vector, outcome)
 
 
 nan, inf = np.nan, np.inf
@@ -96,16 +96,16 @@ def test_kinds_of_values(dtype, wrote, kind):
 class TestNaNInMax:
     def test_first_and_later_are_told_apart(self):
         vector = maximum([nan, 1, 2, nan], 2)
-        assert seen(vector, [nan, 2]) == {"nan-first": ("NaN",), "nan-later": (EXPECTED,)}
-        assert seen(vector, [1, nan]) == {"nan-first": (EXPECTED,), "nan-later": ("NaN",)}
+        assert seen(vector, [nan, 2]) == {"nan-first": ("NaN",), "nan-later": (EXPECTED_VALUE,)}
+        assert seen(vector, [1, nan]) == {"nan-first": (EXPECTED_VALUE,), "nan-later": ("NaN",)}
 
     def test_the_expected_number_comes_before_what_it_happens_to_be(self):
-        assert seen(maximum([nan, -inf], 1), [-inf]) == {"nan-first": (EXPECTED,)}
-        assert seen(maximum([nan, 0], 1), [0]) == {"nan-first": (EXPECTED,)}
+        assert seen(maximum([nan, -inf], 1), [-inf]) == {"nan-first": (EXPECTED_VALUE,)}
+        assert seen(maximum([nan, 0], 1), [0]) == {"nan-first": (EXPECTED_VALUE,)}
 
     def test_several_kinds_in_one_vector(self):
         vector = maximum([nan, 1, nan, 2, nan, 3], 3)
-        assert seen(vector, [nan, 2, -inf]) == {"nan-first": ("NaN", EXPECTED, "-infinity")}
+        assert seen(vector, [nan, 2, -inf]) == {"nan-first": ("NaN", EXPECTED_VALUE, "-infinity")}
 
 
 class TestZeros:
@@ -158,10 +158,13 @@ class TestNothingToSee:
     )
     def test_outputs_of_another_structure(self, returned):
         outcome = Outcome(Ending.RETURNED, returned=returned)
-        assert observed(find_spec(MAX), self.vector, outcome) == {}
+        assert classify_unspecified(find_spec(MAX), self.vector, outcome) == {}
 
     def test_an_exception(self):
-        assert observed(find_spec(MAX), self.vector, Outcome(Ending.RAISED, message="no")) == {}
+        assert (
+            classify_unspecified(find_spec(MAX), self.vector, Outcome(Ending.RAISED, message="no"))
+            == {}
+        )
 
     def test_a_suite_of_another_version_of_the_specification(self):
         wrong = replace(self.vector, case=replace(self.vector.case, operands={}))

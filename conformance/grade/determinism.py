@@ -9,43 +9,45 @@ from typing import Any
 
 import numpy as np
 
-from conformance.grade.outcome import LOST, Ending, Outcome, described
+from conformance.grade.outcome import PROCESS_LOST, Ending, Outcome, describe_value
 
 
-def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What calls on the same inputs come to: the first, marked where another one differs.
+def merge_repeats(outcomes: Sequence[Outcome]) -> Outcome:
+    """Merge calls on the same inputs into the first, marked if another one differs.
 
     A call that was lost, or not made, stands for all of them.
     """
-    first, *others = outcomes
-    if not others:
+    first, *repeats = outcomes
+    if not repeats:
         return first
     for number, outcome in enumerate(outcomes, start=1):
         if outcome.ending is Ending.ABANDONED:
             return outcome
-        if outcome.ending in LOST:
-            told = f"{outcome.message}\nin call {number} of {len(outcomes)} on the same inputs"
-            return replace(outcome, message=told)
+        if outcome.ending in PROCESS_LOST:
+            message = f"{outcome.message}\nin call {number} of {len(outcomes)} on the same inputs"
+            return replace(outcome, message=message)
     changed = tuple(sorted({position for outcome in outcomes for position in outcome.changed}))
-    return replace(first, changed=changed, unsteady=_unsteady(outcomes))
+    return replace(first, changed=changed, unsteady=_describe_differences(outcomes))
 
 
-def _unsteady(outcomes: Sequence[Outcome]) -> str:
+def _describe_differences(outcomes: Sequence[Outcome]) -> str:
     """In what the calls differ; empty if in nothing."""
     endings = Counter(outcome.ending for outcome in outcomes)
     if len(endings) > 1:
-        told = ", ".join(f"{count} {ending.value}" for ending, count in sorted(endings.items()))
+        differences = ", ".join(
+            f"{count} {ending.value}" for ending, count in sorted(endings.items())
+        )
         messages = [outcome.message for outcome in outcomes if outcome.message]
-        return f"of {len(outcomes)} calls on the same inputs {told}: {messages[0]}"
-    kept = [_outputs(outcome) for outcome in outcomes]
-    if len({len(outputs) for outputs in kept}) > 1:
+        return f"of {len(outcomes)} calls on the same inputs {differences}: {messages[0]}"
+    output_lists = [_outputs(outcome) for outcome in outcomes]
+    if len({len(outputs) for outputs in output_lists}) > 1:
         return f"{len(outcomes)} calls on the same inputs returned different numbers of outputs"
-    told = "; ".join(
+    differences = "; ".join(
         difference
-        for position, versions in enumerate(zip(*kept, strict=True))
+        for position, versions in enumerate(zip(*output_lists, strict=True))
         if (difference := _difference(position, versions))
     )
-    return told and f"{len(outcomes)} calls on the same inputs: {told}"
+    return differences and f"{len(outcomes)} calls on the same inputs: {differences}"
 
 
 def _outputs(outcome: Outcome) -> list[Any]:
@@ -55,10 +57,10 @@ def _outputs(outcome: Outcome) -> list[Any]:
 
 def _difference(position: int, versions: Sequence[Any]) -> str:
     """In what the versions of one output differ; arrays are compared by their bits."""
-    first = described(versions[0])
-    if any(described(version) != first for version in versions):
+    first = describe_value(versions[0])
+    if any(describe_value(version) != first for version in versions):
         return f"output {position} differs in type or shape"
-    if first.shape is None or not all(_plain(version) for version in versions):
+    if first.shape is None or not all(_is_numeric(version) for version in versions):
         return ""
     bits = [
         np.frombuffer(version.tobytes(), np.uint8).reshape(version.size, -1) for version in versions
@@ -72,5 +74,5 @@ def _difference(position: int, versions: Sequence[Any]) -> str:
     return f"{count} of {differing.size} elements of output {position} differ" if count else ""
 
 
-def _plain(version: Any) -> bool:
+def _is_numeric(version: Any) -> bool:
     return isinstance(version, np.ndarray) and not version.dtype.hasobject

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
-from conformance.grade.compare import structure
+from conformance.grade.compare import structure_mismatch
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import ALL_OPEN, Answer, Vector
 from conformance.reference import facts
@@ -18,44 +18,48 @@ from conformance.spec.model import Observation, OpSpec
 
 Mask = NDArray[np.bool_]
 
-EXPECTED = "expected"
+EXPECTED_VALUE = "expected"
 """The class of a value that equals the vector's expected one, where that has a meaning."""
 
-OTHER = "another value"
+ANOTHER_VALUE = "another value"
 
 
-def observed(spec: OpSpec, vector: Vector, outcome: Outcome) -> dict[str, tuple[str, ...]]:
-    """The classes of values at each question of ``spec.observe`` that the vector shows.
+def classify_unspecified(
+    spec: OpSpec, vector: Vector, outcome: Outcome
+) -> dict[str, tuple[str, ...]]:
+    """Classify what outputs hold where the vector leaves them free, by question.
 
-    Only outputs of the right type and shape are looked at, whatever else is wrong with them.
-    A vector that leaves nothing free costs two comparisons.
+    The questions are those of ``spec.observe``. Only outputs of the right type and shape are looked
+    at, whatever else is wrong with them. A vector that leaves nothing free costs two comparisons.
     """
     if not spec.observe or outcome.ending is not Ending.RETURNED:
         return {}
-    free = [
+    unchecked = [
         (answer, got, mask)
         for answer, got in zip(vector.answers, _arrays(outcome.returned), strict=False)
-        if answer.rounded is not None and structure(answer, got) is None
-        for mask in [_free(answer, got)]
+        if answer.rounded is not None and structure_mismatch(answer, got) is None
+        for mask in [_unchecked(answer, got)]
         if mask.any()
     ]
-    if not free:
+    if not unchecked:
         return {}
-    found: dict[str, tuple[str, ...]] = {}
+    classes_by_question: dict[str, tuple[str, ...]] = {}
     try:
         env = facts(spec, vector.case, vector.inputs)
         for point in spec.observe:
-            where: Any = point.where.evaluate(env)
+            selected: Any = point.where.evaluate(env)
             classes = {
                 name: None
-                for answer, got, mask in free
-                for name in _classes(point, answer, got, mask & np.broadcast_to(where, got.shape))
+                for answer, got, mask in unchecked
+                for name in _classes(
+                    point, answer, got, mask & np.broadcast_to(selected, got.shape)
+                )
             }
             if classes:
-                found[point.name] = tuple(classes)
+                classes_by_question[point.name] = tuple(classes)
     except (ConformanceError, LookupError, TypeError, ValueError):
         return {}  # a suite of another version of the specification
-    return found
+    return classes_by_question
 
 
 def _arrays(returned: object) -> Sequence[Any]:
@@ -64,7 +68,7 @@ def _arrays(returned: object) -> Sequence[Any]:
     return cast("Sequence[Any]", returned) if type(returned) in (list, tuple) else ()
 
 
-def _free(answer: Answer, got: NDArray[Any]) -> Mask:
+def _unchecked(answer: Answer, got: NDArray[Any]) -> Mask:
     """Open elements, and zeros where zero is expected, whose sign nobody checks."""
     zero = (answer.expected == 0) & (DTYPES[answer.dtype].ordinals(got) == 0).reshape(got.shape)
     if answer.open is None:
@@ -83,7 +87,7 @@ def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) 
     kinds: dict[str, Mask] = {"NaN": np.abs(values) > top}
     if point.expected:
         # Before the others: that it is infinite, say, then comes from the data.
-        kinds[EXPECTED] = values == dtype.ordinals(answer.rounded[mask])
+        kinds[EXPECTED_VALUE] = values == dtype.ordinals(answer.rounded[mask])
     kinds |= {
         "+0": (values == 0) & ~negative,
         "-0": (values == 0) & negative,
@@ -92,6 +96,6 @@ def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) 
         "the lowest number": values == 1 - top,
         "the largest number of its type": values == top - 1,
     }
-    names = [*kinds, OTHER]
+    names = [*kinds, ANOTHER_VALUE]
     first = np.select(list(kinds.values()), list(range(len(kinds))), len(kinds))
     return [names[kind] for kind in np.unique(first)]

@@ -14,9 +14,8 @@ from typing import Any
 from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
 from conformance.failure_kind import FailureKind, facts_of
-from conformance.grade.findings import names
-from conformance.grade.findings import unnumbered as without_counts
-from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
+from conformance.grade.findings import finding_titles, without_counts
+from conformance.grade.selector import CaseOf, Selector, VectorFacts, parse_selector
 from conformance.model import FAILED, Result
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Path, Source
@@ -39,7 +38,7 @@ class KnownFailure:
     backend gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`),
     ``message`` is what the backend says, its numbers replaced
     (:func:`conformance.complaint.unnumbered`). ``column`` goes with the line in the selector's
-    ``place``.
+    ``location``.
     """
 
     selector: Selector
@@ -57,59 +56,61 @@ class KnownFailure:
     @property
     def name(self) -> str:
         """The file and the line, which is how a log speaks of the entry."""
-        return self.selector.place
+        return self.selector.location
 
     @property
     def about(self) -> str:
         """What it names, in a few words."""
         kind = f"kind {self.kind}" if self.kind else ""
         mutants = f"outputs of {' with '.join(self.mutants)}" if self.mutants else ""
-        said = f"message {self.message!r}" if self.message else ""
-        return ", ".join(filter(None, (str(self.selector), self.finding, mutants, said, kind)))
+        message = f"message {self.message!r}" if self.message else ""
+        return ", ".join(filter(None, (str(self.selector), self.finding, mutants, message, kind)))
 
     @property
     def of_failures(self) -> bool:
         """Whether it is about how vectors fail: then it says nothing of those that pass."""
         return bool(self.finding or self.mutants or self.message)
 
-    def lists(self, vector: Listed) -> bool:
-        """Whether it may name a failure of a vector, by all that the manifest says of that."""
+    def matches_entry(self, vector: VectorFacts) -> bool:
+        """Return whether the manifest allows the entry to name a failure of a vector."""
         if self.finding and self._feature not in (vector.dtype, vector.reject, *vector.edges):
             return False
-        return self.selector.lists(vector)
+        return self.selector.matches_entry(vector)
 
-    def concerns(self, vector: Listed, case_of: CaseOf) -> bool:
-        """Whether it may name a failure of a vector."""
-        return self.lists(vector) and self.selector.matches(vector, case_of)
+    def may_name(self, vector: VectorFacts, case_of: CaseOf) -> bool:
+        """Return whether the entry may name a failure of a vector."""
+        return self.matches_entry(vector) and self.selector.matches(vector, case_of)
 
     def names(self, result: Result, case_of: CaseOf, gives: Gives) -> bool:
-        """Whether it names a failure; ``gives`` is called only where all else holds."""
+        """Return whether the entry names a failure; ``gives`` is called last, if at all."""
         excused = facts_of(result.kind).excused_by_default
         return (
             result.status in FAILED
             and (result.kind == self.kind if self.kind else excused)
-            and (not self.finding or self.finding in names(result))
+            and (not self.finding or self.finding in finding_titles(result))
             and (not self.wrong or self.wrong.get(result.id) == result.wrong)
             and (not self.message or self.message == unnumbered(result.message))
-            and self.concerns(result, case_of)
+            and self.may_name(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
         )
 
-    def covers(self, vectors: Iterable[Listed], case_of: CaseOf) -> str | None:
-        """An operator whose vectors it concerns one and all, unless it gives their ids, or what
-        tells failures apart.
+    def covered_operator(self, vectors: Iterable[VectorFacts], case_of: CaseOf) -> str | None:
+        """Return an operator of which the entry concerns every vector; None if there is none.
 
-        Of an operator that has vectors with values, only those count.
+        An entry that lists ids, or what tells failures apart, covers none. Of an operator that has
+        vectors with values, only those count.
         """
         if self.selector.vectors or self.mutants or self.message:
             return None
-        by_op: dict[str, list[Listed]] = {}
+        by_op: dict[str, list[VectorFacts]] = {}
         for vector in vectors:
             by_op.setdefault(vector.op, []).append(vector)
         for op, of_op in by_op.items():
-            asked = [vector for vector in of_op if vector.reject is None] or of_op
+            population = [vector for vector in of_op if vector.reject is None] or of_op
             # Cases are read from disk, so what the manifest alone decides comes first.
-            if all(map(self.lists, asked)) and all(self.concerns(v, case_of) for v in asked):
+            if all(map(self.matches_entry, population)) and all(
+                self.may_name(v, case_of) for v in population
+            ):
                 return op
         return None
 
@@ -125,14 +126,14 @@ class KnownFailures:
     file: str
     entries: tuple[KnownFailure, ...]
 
-    def check(self, vectors: Sequence[Listed], case_of: CaseOf) -> None:
+    def check(self, vectors: Sequence[VectorFacts], case_of: CaseOf) -> None:
         """Refuse an entry that would excuse all of an operator of the suite.
 
         Raises :class:`~conformance.errors.SpecError`.
         """
         problems = []
         for entry in self.entries:
-            op = entry.covers(vectors, case_of)
+            op = entry.covered_operator(vectors, case_of)
             if op is not None:
                 message = f"this would excuse every vector of {op} with values"
                 hint = "narrow it (edges, dtypes, ranks, when), or list the ids of its vectors"
@@ -142,8 +143,8 @@ class KnownFailures:
             raise SpecError(tuple(problems))
 
 
-def read_known(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
-    """The known failures that a sound source holds; notes in it what else is wrong."""
+def parse_known_failures(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
+    """Parse the known failures in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["known"]):
         entries.append(_entry(source, ("known", i), raw, file, specs))
@@ -171,7 +172,7 @@ def _entry(
             hint=closest(raw["kind"], FailureKind),
         )
     return KnownFailure(
-        selector=read_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
+        selector=parse_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),
@@ -187,8 +188,8 @@ def _entry(
 
 def _by_id(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """An entry with the ids of the vectors of which it says what is wrong."""
-    listed = set(raw.get("vectors", raw.get("wrong", ())))
-    return {**raw, "vectors": sorted(listed & raw["wrong"].keys())} if "wrong" in raw else raw
+    ids = set(raw.get("vectors", raw.get("wrong", ())))
+    return {**raw, "vectors": sorted(ids & raw["wrong"].keys())} if "wrong" in raw else raw
 
 
 def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.backends import pieces
-from conformance.backends.discovery import load
-from conformance.backends.pieces import Before, Piece, bound, digest, of_program, of_python
+from conformance.backends import components
+from conformance.backends.components import (
+    Component,
+    ProcessSnapshot,
+    composition_digest,
+    is_fully_hashed,
+    program_components,
+    python_components,
+)
+from conformance.backends.discovery import load_backend
 from conformance.run import messages
 from conformance.run.executor import Identity
 from conformance.run.executor_options import Isolation
@@ -19,7 +26,7 @@ from conformance.run.framing import Malformed
 ROOT = Path(__file__).parents[2]
 
 
-def named(own: tuple[Piece, ...]) -> list[tuple[str, str]]:
+def named(own: tuple[Component, ...]) -> list[tuple[str, str]]:
     return [(one.kind, one.name) for one in own]
 
 
@@ -39,13 +46,13 @@ def built(folder: Path, value: int) -> str:
     return f"exec:{program} --flag {folder / 'weights.bin'}"
 
 
-def running(spec: str) -> pieces.Composition:
+def running(spec: str) -> components.Composition:
     words = spec.removeprefix("exec:").split()
     process = subprocess.Popen(words, stdin=subprocess.PIPE)
     try:
-        while not any("libkernel" in path for path in pieces.mapped(process.pid)):
+        while not any("libkernel" in path for path in components.mapped_files(process.pid)):
             os.sched_yield()
-        return of_program(spec, process.pid)
+        return program_components(spec, process.pid)
     finally:
         process.kill()
         process.wait()
@@ -62,7 +69,7 @@ class TestAProgram:
             ("file", "runner"),
             ("library", "libkernel.so"),
         ]
-        assert bound(made.pieces)
+        assert is_fully_hashed(made.pieces)
         assert any(one.name.startswith("libc.so") for one in made.beside)
 
     def test_is_another_with_another_library(self, tmp_path: Path) -> None:
@@ -71,7 +78,7 @@ class TestAProgram:
         one, other = (running(built(tmp_path / name, n)) for n, name in enumerate(("one", "other")))
         changed = {*one.pieces} ^ {*other.pieces}
         assert {piece.name for piece in changed} <= {"libkernel.so", "runner"}
-        assert digest(one.pieces) != digest(other.pieces)
+        assert composition_digest(one.pieces) != composition_digest(other.pieces)
 
 
 class TestAModule:
@@ -83,10 +90,10 @@ class TestAModule:
         (tmp_path / "backend_of_pieces.py").write_text(
             "from kernels_of_pieces import pool\n\n\ndef run(op, inputs, attributes): ...\n"
         )
-        before = Before.now()
+        before = ProcessSnapshot.now()
         spec = f"{tmp_path / 'backend_of_pieces.py'}:run"
-        load(spec)
-        made = of_python(f"{spec}?device=cpu", before)
+        load_backend(spec)
+        made = python_components(f"{spec}?device=cpu", before)
         assert named(made.pieces) == [
             ("file", "backend_of_pieces.py"),
             ("file", "kernels_of_pieces/__init__.py"),
@@ -94,9 +101,9 @@ class TestAModule:
             ("object", "run"),
             ("option", "device=cpu"),
         ]
-        own = digest(made.pieces)
+        own = composition_digest(made.pieces)
         (package / "pool.py").write_text("VALUE = 2\n")
-        assert digest(of_python(f"{spec}?device=cpu", before).pieces) != own
+        assert composition_digest(python_components(f"{spec}?device=cpu", before).pieces) != own
 
     def test_leaves_out_what_belongs_to_python_and_to_this_package(self) -> None:
         with Isolation("process", hashed=True).executor_for("numpy") as executor:
@@ -116,17 +123,21 @@ class TestAModule:
         assert any(kind == "distribution" and name.startswith("onnx ") for kind, name in found)
         assert ("file", "conformance/backends/onnx_reference.py") in found
         assert not any(name.startswith("numpy ") for _, name in found)
-        assert bound(own)
+        assert is_fully_hashed(own)
 
 
 class TestADigest:
     def test_is_of_sorted_lines(self) -> None:
-        one, other = Piece("file", "a", "1" * 64), Piece("option", "b=1", "0" * 64)
-        assert digest([one, other]) == digest([other, one]) != digest([one])
+        one, other = Component("file", "a", "1" * 64), Component("option", "b=1", "0" * 64)
+        assert (
+            composition_digest([one, other])
+            == composition_digest([other, one])
+            != composition_digest([one])
+        )
 
     def test_is_none_of_what_could_not_be_read(self) -> None:
-        assert not bound([Piece("library", "gone.so", "")])
-        assert bound([])
+        assert not is_fully_hashed([Component("library", "gone.so", "")])
+        assert is_fully_hashed([])
 
     @pytest.mark.parametrize(
         "told",
@@ -143,7 +154,7 @@ class TestADigest:
         ids=str,
     )
     def test_of_a_worker_that_talks_nonsense(self, told: object) -> None:
-        identity = Identity("a", "1", pieces=(Piece("file", "a", "0" * 64),))
+        identity = Identity("a", "1", pieces=(Component("file", "a", "0" * 64),))
         sent = messages.encode_hello(identity)
         assert b'"pieces":[["file","a"' in sent
         hello = {"protocol": 1, "byte_order": "little", "name": "a", "version": "1"}

@@ -9,7 +9,7 @@ from gate_files import TODAY, Watched, case, never, result, unasked, written
 
 from conformance.errors import SpecError, UsageError
 from conformance.failure_kind import FailureKind
-from conformance.grade.findings import findings
+from conformance.grade.findings import group_failures
 from conformance.grade.gate import load_gate, load_known
 from conformance.model import Status
 from conformance.spec.loader import shipped_specs
@@ -97,7 +97,7 @@ class TestWhatAnEntryNames:
         }
 
     def test_every_finding_of_a_run_can_be_named_by_its_title(self, tmp_path):
-        for finding in findings(RESULTS, command=()):
+        for finding in group_failures(RESULTS, command=()):
             if ": " in finding.title:
                 entry = f"op: {finding.op}, finding: '{finding.title}', reason: x"
                 assert set(finding.ids) <= watched(tmp_path, entry).marks.keys()
@@ -155,11 +155,11 @@ class TestOutOfDate:
 
     def test_an_interrupted_run_cannot_tell(self, tmp_path):
         known = written(tmp_path, "known:\n  - {vectors: [c], kind: value, reason: x}\n")
-        watch = load_gate(known, specs=shipped_specs(), today=TODAY).watch(
+        watch = load_gate(known, specs=shipped_specs(), today=TODAY).start_run(
             RESULTS, RESULTS, unasked, never
         )
-        assert watch.summary(whole=False)["known_failures"][0]["problems"] == []
-        assert watch.summary(whole=True)["known_failures"][0]["problems"] != []
+        assert watch.summary(is_complete=False)["known_failures"][0]["problems"] == []
+        assert watch.summary(is_complete=True)["known_failures"][0]["problems"] != []
 
 
 class TestNeverAWholeOperator:

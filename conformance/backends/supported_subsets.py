@@ -9,18 +9,20 @@ from conformance.generate.narrow import Claim
 from conformance.spec.model import OpSpec
 
 
-def claimed(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
-    """What is declared of some operators, by operator; those of which nothing is are left out."""
-    found = {}
+def supported_subsets(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
+    """Return the declared subset of each operator; operators without any are left out."""
+    subsets = {}
     for op, spec in specs.items():
-        parts = [
+        partitions = [
             (dtype, rank)
             for dtype in spec.types[spec.data.type]
             for rank in spec.ranks
             if declared.declares(op, dtype, rank)
         ]
-        if parts:
-            dtypes, ranks = (tuple(dict.fromkeys(each)) for each in zip(*parts, strict=True))
+        if partitions:
+            dtypes, ranks = (
+                tuple(dict.fromkeys(values)) for values in zip(*partitions, strict=True)
+            )
             left_out = tuple(sorted(filter(None, declared.restrictions(op))))
-            found[op] = Claim(dtypes, ranks, left_out)
-    return found
+            subsets[op] = Claim(dtypes, ranks, left_out)
+    return subsets

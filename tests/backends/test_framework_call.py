@@ -11,7 +11,7 @@ import tiers
 
 import conformance
 from conformance.backends import framework
-from conformance.backends.marking import MAX_CAUSES
+from conformance.backends.framework_call import MAX_CAUSES
 from conformance.failure_kind import Severity
 from conformance.grade.outcome import Ending
 from conformance.log.causes import causes

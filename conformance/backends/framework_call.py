@@ -9,13 +9,13 @@ MAX_CAUSES = 16
 """How far a chain of causes is followed."""
 
 
-class _Passed(threading.local):
+class _LastException(threading.local):
     """The last exception that left a mark in this thread."""
 
     error: BaseException | None = None
 
 
-_PASSED = _Passed()
+_LAST = _LastException()
 
 
 class framework:  # noqa: N801 - reads as a statement: with framework(): ...
@@ -26,7 +26,7 @@ class framework:  # noqa: N801 - reads as a statement: with framework(): ...
     """
 
     def __enter__(self) -> None:
-        _PASSED.error = None
+        _LAST.error = None
 
     def __exit__(
         self,
@@ -34,17 +34,17 @@ class framework:  # noqa: N801 - reads as a statement: with framework(): ...
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _PASSED.error = error
+        _LAST.error = error
 
 
-def is_the_adapters(backend: object, error: BaseException) -> bool:
-    """Whether what ``run`` raised is the adapter's own failure, and not its framework's answer.
+def is_adapter_failure(backend: object, error: BaseException) -> bool:
+    """Return whether ``run`` raised a failure of the adapter, not of its framework.
 
-    One that was raised from an exception of the framework (``raise ... from``) is an answer, too.
+    An exception that was raised from the framework's (``raise ... from``) is the framework's, too.
     """
     if getattr(backend, "marked", False) is not True:
         return False
-    passed, _PASSED.error = _PASSED.error, None
+    passed, _LAST.error = _LAST.error, None
     cause: BaseException | None = error
     for _ in range(MAX_CAUSES):
         if cause is None or cause is passed:

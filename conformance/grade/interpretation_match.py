@@ -12,17 +12,25 @@ import numpy as np
 from conformance.choices import PRECISIONS
 from conformance.dtypes import Array
 from conformance.failure_kind import FailureKind
-from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
-from conformance.grade.outcome import described
-from conformance.grade.precision import DEFAULT
+from conformance.grade.compare import (
+    Mismatch,
+    OutputComparison,
+    compare,
+    interval_use,
+    structure_mismatch,
+)
+from conformance.grade.outcome import describe_value
+from conformance.grade.precision import DEFAULT_PRECISION
 from conformance.model import Answer, Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The outputs against the answers of one reading; ``reading`` None is the base's own.
+    """The outputs compared with the expected ones, or with those of an interpretation.
 
-    ``comparisons`` is empty where a ``mismatch`` of structure kept elements from being compared.
+    Attributes:
+        reading: the name of the interpretation; None for the expected outputs.
+        comparisons: empty if a ``mismatch`` of structure kept elements from being compared.
     """
 
     reading: str | None
@@ -45,50 +53,54 @@ class Match:
         return max(cast("list[str]", best), key=PRECISIONS.index)
 
     def within(self, precision: Mapping[str, str]) -> tuple[int, ...] | None:
-        """How many floating-point elements use each bin; None where none is compared.
+        """Count the floating-point elements in each bin of interval use.
 
-        ``precision`` is what each dtype was compared at.
+        Args:
+            precision: what each dtype was compared at.
+
+        Returns:
+            None if no such element was compared.
         """
         counts = [
-            parts(answer, got, asked(answer, precision))
+            interval_use(answer, got, required_precision(answer, precision))
             for answer, got in zip(self.answers, self.outputs, strict=False)
             if answer.rounded is not None
         ]
         return tuple(np.sum(counts, axis=0).tolist()) if counts else None
 
 
-def matches(
+def match_all(
     vector: Vector, outputs: tuple[Any, ...], precision: Mapping[str, str]
 ) -> tuple[Match, ...]:
-    """The outputs against the base, which comes first, and against every interpretation."""
+    """Compare outputs with the expected ones, which come first, and with every interpretation."""
     # Fewest joined names first; the sort is stable, so the suite's order decides the rest.
     names = sorted(vector.readings, key=lambda joined: joined.count("+"))
     base = _match(None, vector.answers, outputs, precision)
     return (base, *(_match(n, vector.readings[n], outputs, precision) for n in names))
 
 
-def nearest(found: Sequence[Match]) -> Match:
-    """The match with the fewest wrong elements, the first of equals."""
-    return min(found, key=lambda match: match.wrong)
+def nearest_match(candidates: Sequence[Match]) -> Match:
+    """Return the match with the fewest wrong elements, the first of equals."""
+    return min(candidates, key=lambda match: match.wrong)
 
 
-def decisive(found: Sequence[Match], level: str) -> Match:
-    """The match that decides at a level: the base at ``should``, the nearest at ``must``."""
-    return found[0] if level == "should" else nearest(found)
+def deciding_match(candidates: Sequence[Match], level: str) -> Match:
+    """Return the deciding match: at ``should`` the first, at ``must`` the nearest."""
+    return candidates[0] if level == "should" else nearest_match(candidates)
 
 
-def asked(answer: Answer, precision: Mapping[str, str]) -> str:
-    """The precision that is required of an answer."""
-    return precision.get(answer.dtype, DEFAULT)
+def required_precision(answer: Answer, precision: Mapping[str, str]) -> str:
+    """Return the precision that is required of an output."""
+    return precision.get(answer.dtype, DEFAULT_PRECISION)
 
 
-def as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
-    """One entry an output. A bare array stands for the list that holds only it."""
+def split_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
+    """Return the outputs one by one; a bare array stands for a list of one."""
     if type(returned) not in (list, tuple):
-        seen = described(returned)
-        if seen.shape is not None and len(answers) == 1:
+        value = describe_value(returned)
+        if value.shape is not None and len(answers) == 1:
             return (returned,)
-        return Mismatch(FailureKind.OUTPUTS, f"returned {seen.type}, not a list of arrays")
+        return Mismatch(FailureKind.OUTPUTS, f"returned {value.type}, not a list of arrays")
     outputs = tuple(cast("Sequence[Any]", returned))
     if len(outputs) != len(answers):
         names = ", ".join(answer.name for answer in answers)
@@ -105,8 +117,10 @@ def _match(
 ) -> Match:
     pairs = list(zip(answers, outputs, strict=True))
     for answer, got in pairs:
-        mismatch = structure(answer, got)
+        mismatch = structure_mismatch(answer, got)
         if mismatch:
             return Match(reading, answers, mismatch=mismatch)
-    comparisons = tuple(compare(answer, got, asked(answer, precision)) for answer, got in pairs)
+    comparisons = tuple(
+        compare(answer, got, required_precision(answer, precision)) for answer, got in pairs
+    )
     return Match(reading, answers, outputs, comparisons)
