@@ -22,10 +22,10 @@ from conformance.errors import (
     EXIT_NOT_CONFORMANT,
     EXIT_OK,
 )
-from conformance.evidence import Evidence
 from conformance.failure_kind import FailureKind
 from conformance.model import GRADED, Result, Status
 from conformance.safe_text import number_of
+from conformance.strength import RunStrength
 
 NO_CLAIM: Mapping[str, str] = {name: name.no_claim for name in SuiteName if name.no_claim}
 """Suites that a run of can claim nothing, by name, and why."""
@@ -202,7 +202,7 @@ class ResultCounts:
         }
 
 
-def few(score: ResultCounts, evidence: Evidence) -> bool:
+def few(score: ResultCounts, evidence: RunStrength) -> bool:
     """Whether few vectors were graded because of what is declared, and it is not measured that they
     suffice for just that."""
     total = score.total
@@ -214,14 +214,14 @@ def few(score: ResultCounts, evidence: Evidence) -> bool:
     )
 
 
-def lacking(score: ResultCounts, evidence: Evidence) -> bool:
+def lacking(score: ResultCounts, evidence: RunStrength) -> bool:
     """Whether the evidence of a run without failures is too weak, unknown, or on too little."""
     unknown = evidence.bar > 0 and bool(evidence.unknown)
     return bool(evidence.short) or unknown or few(score, evidence)
 
 
 def judged(
-    score: ResultCounts, evidence: Evidence, *, interrupted: bool, no_claim: bool
+    score: ResultCounts, evidence: RunStrength, *, interrupted: bool, no_claim: bool
 ) -> Verdict:
     """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results."""
     if interrupted:

@@ -44,8 +44,8 @@ Examples:
 )
 def header(out: Path | None) -> None:
     """Print conformance.h, for programs in C and C++."""
-    from conformance.data import directory
     from conformance.report.registry import write_text
+    from conformance.resources import directory
 
     text = (directory("clients") / "c" / HEADER).read_text(encoding="ascii")
     if out is None:

@@ -180,7 +180,7 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
 
     Exits with 2 if there is any problem. A missing negative test counts as a problem.
     """
-    from conformance.data import directory
+    from conformance.resources import directory
 
     clean = [_lint(file) for file in files or sorted(directory("specs").glob("*.yaml"))]
     if not all(clean):
@@ -237,7 +237,7 @@ def _lint(file: Path) -> bool:
 
 def _is_shipped(file: Path) -> bool:
     """Whether a file that is there is one of the package's own."""
-    from conformance.data import directory
+    from conformance.resources import directory
 
     shipped = directory("specs") / file.name
     return shipped.exists() and shipped.samefile(file)

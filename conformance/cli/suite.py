@@ -123,7 +123,7 @@ def record(
     vector kills at either level, and proofs/OP.json, the pairs of coverage targets that are proven
     impossible.
     """
-    from conformance import data
+    from conformance import resources
     from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
@@ -132,7 +132,7 @@ def record(
 
     opened = open_suite(folder)
     asked = _recordable(opened, ops)
-    target = out or data.directory("specs")
+    target = out or resources.directory("specs")
     with Progress(1, "auditing") as progress:
         scores = audit_suite.audit(opened, asked, processes=processes, progress=progress.at)
     for score in scores:

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from conformance.complaint import unnumbered
 from conformance.errors import UsageError
+from conformance.exception_text import without_numbers
 from conformance.failure_kind import facts_of
 from conformance.grade.findings import normalised
 from conformance.grade.selector import Selector
@@ -118,7 +118,7 @@ def _sentence(finding: Finding) -> str:
 
 def _message(failure: Result) -> str:
     """What distinguishes an exception or a crash; empty where the words are our own."""
-    return "" if facts_of(failure.kind).message_is_ours else unnumbered(failure.message)
+    return "" if facts_of(failure.kind).message_is_ours else without_numbers(failure.message)
 
 
 def _narrowing(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from conformance.complaint import NUMBERS
+from conformance.exception_text import NUMBERS
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import FAILED, GRADED, Finding, Result, Status
 

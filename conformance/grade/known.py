@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
+from conformance.exception_text import without_numbers
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.grade.findings import names
 from conformance.grade.findings import unnumbered as without_counts
@@ -37,9 +37,8 @@ class KnownFailure:
     Without ``kind`` it names failures of each kind that is excused by default. ``finding`` is the
     title of a finding without its counts, ``mutants`` are ids of those that together give what the
     backend gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`),
-    ``message`` is what the backend says, its numbers replaced
-    (:func:`conformance.complaint.unnumbered`). ``column`` goes with the line in the selector's
-    ``place``.
+    ``message`` is what the backend says, as :func:`without_numbers` gives it. ``column`` goes with
+    the line in the selector's ``place``.
     """
 
     selector: Selector
@@ -90,7 +89,7 @@ class KnownFailure:
             and (result.kind == self.kind if self.kind else excused)
             and (not self.finding or self.finding in names(result))
             and (not self.wrong or self.wrong.get(result.id) == result.wrong)
-            and (not self.message or self.message == unnumbered(result.message))
+            and (not self.message or self.message == without_numbers(result.message))
             and self.concerns(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
         )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
+from conformance.strength import RunStrength
 from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, Verdict, objections
 
 
@@ -66,9 +66,11 @@ class RunLog:
         )
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> RunStrength:
         """How strong the evidence is; none of any part where the log was cut short."""
-        return Evidence() if self.footer is None else Evidence.from_json(self.footer["strength"])
+        return (
+            RunStrength() if self.footer is None else RunStrength.from_json(self.footer["strength"])
+        )
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:

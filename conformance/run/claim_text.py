@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.evidence import Evidence
 from conformance.grade.precision import spell
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.safe_text import number_of
+from conformance.strength import RunStrength
 from conformance.verdict import (
     ENDED,
     FEWEST_GRADED,
@@ -107,7 +107,7 @@ def completing(
     return shlex.join([*check, *options, "--complete", "--report", "its-report"])
 
 
-def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
+def sentences(evidence: RunStrength, precision: Mapping[str, str]) -> Iterator[str]:
     """How strong the weakest part is, and what is not known."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
@@ -126,13 +126,13 @@ def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
 
 
-def advice(evidence: Evidence, command: str) -> str:
+def advice(evidence: RunStrength, command: str) -> str:
     """How to add missing vectors, with the command on a line of its own; empty where none helps."""
     helps = evidence.short or evidence.unknown
     return f"To add the missing vectors:\n{command}" if command and helps else ""
 
 
-def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
+def claimed(evidence: RunStrength, precision: Mapping[str, str]) -> str:
     """The strength of a run in its claim."""
     return f"{evidence.headline}{_at(precision) if evidence.weakest else ''}"
 
@@ -147,7 +147,7 @@ def conclude(
     scope: RunScope,
     *,
     interrupted: bool,
-    evidence: Evidence | None = None,
+    evidence: RunStrength | None = None,
     expected: Expected | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def conclude(
     ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
     failures that are out of date fail the run.
     """
-    evidence, expected = evidence or Evidence(), expected or {}
+    evidence, expected = evidence or RunStrength(), expected or {}
     verdict = judged(
         score,
         evidence,
@@ -230,7 +230,7 @@ def _of_these(score: ResultCounts) -> str:
 def _claim(
     score: ResultCounts,
     scope: RunScope,
-    evidence: Evidence,
+    evidence: RunStrength,
     verdict: Verdict,
     *,
     ended_badly: bool = False,
@@ -260,7 +260,7 @@ def _claim(
     return f"{scope.backend}: conformant with {what} ({terms}), {facts}"
 
 
-def _extent(evidence: Evidence, scope: RunScope) -> str:
+def _extent(evidence: RunStrength, scope: RunScope) -> str:
     """The element types and ranks that are claimed, and what is excluded, in words."""
     dtypes = dict.fromkeys(partition.dtype for partition in evidence.parts)
     ranks = sorted({partition.rank for partition in evidence.parts})

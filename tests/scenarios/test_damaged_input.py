@@ -31,8 +31,8 @@ if sys.platform == "win32":
 from forked import MEMORY, Ended, command
 
 from conformance.cli import main
-from conformance.data import directory
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_USAGE
+from conformance.resources import directory
 
 MIB = 2**20
 INLINE = ("--executor", "inline")
