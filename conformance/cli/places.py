@@ -47,7 +47,7 @@ class SourcePath(click.Path):
         """The path, or that of the copy."""
         if not remote.is_address(value) or ctx is None:
             return super().convert(value, param, ctx)
-        source = remote.place(value)
+        source = remote.remote_path(value)
         if not remote.is_remote(source):
             return source
         folder = Path(ctx.with_resource(tempfile.TemporaryDirectory(prefix="conformance-")))
@@ -65,7 +65,7 @@ class Suites(click.Path):
         """As :func:`conformance.suite.store.open_suite` takes it."""
         if not value:
             raise UsageError("the name of the suite is empty", hint="name a folder")
-        return remote.place(value) if remote.is_address(value) else Path(value)
+        return remote.remote_path(value) if remote.is_address(value) else Path(value)
 
 
 class TargetPath(click.Path):
@@ -85,7 +85,7 @@ class TargetPath(click.Path):
             )
         if not remote.is_address(value) or ctx is None:
             return super().convert(value, param, ctx)
-        target = remote.place(value)
+        target = remote.remote_path(value)
         if not remote.is_remote(target):
             return target
         folder = ctx.with_resource(published(target, value.rstrip("/"), new=self._new))
@@ -117,7 +117,7 @@ def published(target: Path, address: str, *, new: bool) -> Iterator[Path]:
     above = Path(tempfile.mkdtemp(prefix="conformance-"))
     folder = above / address.rpartition("/")[2]
     with _explained(address, "cannot be read"):
-        there = remote.names(target)
+        there = remote.list_files(target)
         if new and there:
             raise UsageError(f"{address}: files are there already", hint="name a new address")
         for name in there:
@@ -184,7 +184,7 @@ def _fetch(source: Path, copy: Path, address: str) -> None:
         with suppress(FileNotFoundError, IsADirectoryError):  # then it may be a folder
             remote.fetch(source, copy, MOST)
             return
-        there = remote.names(source)
+        there = remote.list_files(source)
         if not there:
             raise UsageError(f"{address}: nothing is there", hint="check the address")
         if len(there) > FILES:

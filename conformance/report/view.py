@@ -16,7 +16,7 @@ from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.wording import unexplained
 from conformance.strength import PartitionStrength, RunStrength
-from conformance.verdict import Tally, Verdict, summed
+from conformance.verdict import Tally, Verdict, sum_tallies
 
 
 class Tone(enum.StrEnum):
@@ -124,7 +124,7 @@ class View:
         folded = OperatorRow(
             f"{len(unclaimed)} others",
             sum(row.selected for row in unclaimed),
-            summed(row.tally for row in unclaimed),
+            sum_tallies(row.tally for row in unclaimed),
         )
         return (*(row for row in self.rows if not row.unclaimed), folded)
 

@@ -18,13 +18,13 @@ from conformance.verdict import (
     ENDED,
     FEWEST_GRADED,
     NO_CLAIM,
-    Expected,
+    GateSummary,
     ResultCounts,
     Verdict,
     exit_code,
-    few,
-    judged,
+    has_few_graded,
     out_of_date,
+    run_verdict,
 )
 
 MOST_NAMED = 4
@@ -148,7 +148,7 @@ def conclude(
     *,
     interrupted: bool,
     evidence: RunStrength | None = None,
-    expected: Expected | None = None,
+    expected: GateSummary | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """The footer's facts that follow from the counts, and from how strong the evidence is.
@@ -157,7 +157,7 @@ def conclude(
     failures that are out of date fail the run.
     """
     evidence, expected = evidence or RunStrength(), expected or {}
-    verdict = judged(
+    verdict = run_verdict(
         score,
         evidence,
         interrupted=interrupted,
@@ -171,7 +171,7 @@ def conclude(
     last = ""
     if verdict.is_claimable:
         remarks += sentences(evidence, scope.precision)
-        if few(score, evidence):
+        if has_few_graded(score, evidence):
             remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
         last = advice(evidence, scope.completing)
     if not interrupted and not scope.no_claim:
@@ -237,7 +237,7 @@ def _claim(
 ) -> str:
     """The line that a vendor may publish."""
     total = score.total
-    ops = [op for op, n in score.tallies.items() if (n.asked if total.wrong else n.graded)]
+    ops = [op for op, n in score.tallies.items() if (n.tested if total.wrong else n.graded)]
     terms = f"{scope.level}, {spell(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
@@ -284,7 +284,7 @@ def _untested(ops: Sequence[str]) -> list[str]:
     ]
 
 
-def _remarks(expected: Expected, *, strict: bool) -> list[str]:
+def _remarks(expected: GateSummary, *, strict: bool) -> list[str]:
     """Sentences for the verdict; none where all is as expected."""
     said = []
     endings = ["; ".join(entry["message"].split("\n")[:2]) for entry in expected.get("endings", ())]
