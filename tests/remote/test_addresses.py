@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance import remote
-from conformance.cli import main, places
+from conformance.cli import main, remote_paths
 from conformance.errors import SuiteError, UsageError
 from conformance.suite import packing
 from conformance.suite.containers import opened
@@ -156,9 +156,9 @@ def test_a_check_reads_and_writes_addresses(
 
 
 def test_a_running_log_is_sent_while_it_grows(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "EVERY", 0.01)
+    monkeypatch.setattr(remote_paths, "LOG_SECONDS", 0.01)
     log = remote.remote_path(f"{memory}/run.jsonl")
-    with places.published(remote.remote_path(memory), memory, new=False) as folder:
+    with remote_paths.published(remote.remote_path(memory), memory, new=False) as folder:
         folder.mkdir()
         for text in ("one\n", "one\ntwo\n"):
             (folder / "run.jsonl").write_text(text)
@@ -176,7 +176,7 @@ def test_what_cannot_be_sent_stays(memory: str, monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object) -> None:
         raise PermissionError("no credentials")
 
-    sending = places.published(remote.remote_path(memory), memory, new=True)
+    sending = remote_paths.published(remote.remote_path(memory), memory, new=True)
     folder = sending.__enter__()
     folder.mkdir()
     (folder / "kept").write_text("yes")
