@@ -143,7 +143,7 @@ def result(
         shows=shows or NOTHING,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
-        asked=vector.case.asked,
+        asked=vector.case.request,
     )
 
 
