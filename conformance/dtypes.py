@@ -53,7 +53,7 @@ class DType:
 
     @cached_property
     def bottom(self) -> Any:
-        """What nothing is below: minus infinity, or an integer type's lowest number."""
+        """The smallest value: minus infinity, or an integer type's lowest number."""
         return self.numpy.type(-np.inf) if self.is_float else self.lowest
 
     @property
@@ -82,19 +82,25 @@ class DType:
         return int(np.iinfo(self.signed).max)
 
     def from_storage(self, stored: Array) -> Array:
-        """The array in its logical type; ``stored`` must have the storage type."""
+        """View an array of the storage type as its logical type.
+
+        Raises ValueError for an array of another type.
+        """
         if stored.dtype != self.storage:
             raise ValueError(f"{self.name} is stored as {self.storage}, not {stored.dtype}")
         return stored if self.storage == self.numpy else stored.view(self.numpy)
 
     def to_storage(self, array: Array) -> Array:
-        """The array in its storage type; ``array`` must have the logical type."""
+        """View an array of the logical type as its storage type.
+
+        Raises ValueError for an array of another type.
+        """
         if array.dtype != self.numpy:
             raise ValueError(f"{self.name} needs an array of {self.numpy}, not {array.dtype}")
         return array if self.storage == self.numpy else array.view(self.storage)
 
     def ordinals(self, array: Array) -> NDArray[np.int64]:
-        """Integers in the order of the values: neighbours differ by 1, both zeros are 0.
+        """Return integers in the order of the values: neighbours differ by 1; zeros are 0.
 
         ``array`` must be of this type. NaN lies beyond the infinities.
         """
@@ -104,14 +110,14 @@ class DType:
         return np.where(code < 0, -(code & self._unsigned_bits), code)
 
     def from_ordinals(self, ordinals: NDArray[np.int64]) -> Array:
-        """The inverse of :meth:`ordinals` (0 becomes +0)."""
+        """Return values from their ordinals, the inverse of :meth:`ordinals`; 0 becomes +0."""
         if not self.is_float:
             return ordinals.astype(self.numpy)
         code = np.where(ordinals < 0, np.iinfo(self.signed).min | -ordinals, ordinals)
         return code.astype(self.signed).view(self.numpy)
 
     def shortest(self, value: Any) -> str:
-        """The shortest decimal that reads back as the same value of this type.
+        """Return the shortest decimal that reads back as the same value of this type.
 
         A whole number that is written out is exact: f16 has 60352.0, not 60350.0.
         """
@@ -120,11 +126,11 @@ class DType:
         number = float(value)
         if not math.isfinite(number) or (number.is_integer() and abs(number) < 1e16):
             return repr(number)
-        known = self.storage == self.numpy
-        return str(self.numpy.type(number)) if known else _shortest(number, self.numpy)
+        is_native = self.storage == self.numpy
+        return str(self.numpy.type(number)) if is_native else _shortest(number, self.numpy)
 
     def ulp_distance(self, a: Array, b: Array) -> NDArray[np.float64]:
-        """How many steps between representable values lie between two arrays.
+        """Count the representable values from each element of ``a`` to that of ``b``.
 
         Infinite where one element is NaN. Exact below 2**53, rounded beyond.
         """
@@ -139,9 +145,10 @@ class DType:
 def _shortest(number: float, numpy: np.dtype[Any]) -> str:
     """The shortest decimal of a finite number of a type that numpy itself does not know."""
     # The neighbour above a power of two is twice as far away as the one below.
-    tried = ((digits, way) for digits in range(1, 18) for way in (ROUND_HALF_EVEN, ROUND_UP))
-    near = (float(Context(*one).create_decimal_from_float(number)) for one in tried)
-    return next(repr(one) for one in near if numpy.type(one) == number)
+    roundings = (ROUND_HALF_EVEN, ROUND_UP)
+    contexts = (Context(digits, rounding) for digits in range(1, 18) for rounding in roundings)
+    decimals = (float(context.create_decimal_from_float(number)) for context in contexts)
+    return next(repr(decimal) for decimal in decimals if numpy.type(decimal) == number)
 
 
 def _float(
@@ -173,7 +180,7 @@ FLOATS = tuple(name for name, row in DTYPES.items() if row.is_float)
 
 
 def name_of(dtype: np.dtype[Any]) -> str:
-    """The name of a numpy type as specifications spell it, or numpy's own name for others."""
+    """Return the name of a numpy type: as specifications spell it, else numpy's."""
     for row in DTYPES.values():
         if dtype == row.numpy:
             return row.name
@@ -181,7 +188,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 
 def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
-    """Values in another type, rounded to nearest even.
+    """Convert values to another type, rounded to nearest even.
 
     Beyond its range they become infinities; where it ``saturates``, they and infinities become its
     largest numbers. In an integer type they wrap around, or saturate; floating-point ones always
@@ -199,11 +206,11 @@ def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
 
 
 def narrowed(values: Array, dtype: DType, rounding: str = "nearest") -> Array:
-    """Floating-point values in another floating-point type, rounded to nearest even.
+    """Convert floating-point values to another floating-point type, rounded to nearest even.
 
     ``rounding`` may be ``toward_zero``; or ``up_from_odd``: the digits that do not fit are cut off,
-    and a number is rounded to nearest only if the last digit that it keeps is odd. That is what is
-    left of rounding to nearest even where only the bit that settles ties is added.
+    and a number is rounded to nearest only if the last digit that it keeps is odd. That is what
+    rounding to nearest even becomes where only the bit that settles ties is added.
     """
     with np.errstate(all="ignore"):
         nearest = values.astype(dtype.numpy)
@@ -219,20 +226,20 @@ def narrowed(values: Array, dtype: DType, rounding: str = "nearest") -> Array:
 
 def _clipped(values: Array, dtype: DType) -> Array:
     """Whole numbers in another integer type, those beyond its range as its largest or lowest."""
-    own, other = np.iinfo(values.dtype), np.iinfo(dtype.numpy)
-    low, high = max(own.min, other.min), min(own.max, other.max)
+    source, target = np.iinfo(values.dtype), np.iinfo(dtype.numpy)
+    low, high = max(source.min, target.min), min(source.max, target.max)
     return np.clip(values, values.dtype.type(low), values.dtype.type(high)).astype(dtype.numpy)
 
 
 def _saturated(values: Array, dtype: DType, *, both: bool) -> Array:
-    """Whole floating-point numbers in an integer type; what a cast makes of others is not said.
+    """Whole floating-point numbers in an integer type; fractions are undefined.
 
     ``both``: what is too large becomes the largest number that both types have.
     """
-    most = np.iinfo(dtype.numpy).max
-    if both and float(values.dtype.type(most)) > most:
-        most = int(np.nextafter(values.dtype.type(most), values.dtype.type(0)))
+    largest = np.iinfo(dtype.numpy).max
+    if both and float(values.dtype.type(largest)) > largest:
+        largest = int(np.nextafter(values.dtype.type(largest), values.dtype.type(0)))
     wide = np.nan_to_num(values.astype(np.float64), nan=0.0)
-    above, below = wide >= float(most), wide < float(dtype.lowest)
+    above, below = wide >= float(largest), wide < float(dtype.lowest)
     inside = np.where(above | below, 0.0, wide).astype(dtype.numpy)
-    return np.where(above, most, np.where(below, dtype.lowest, inside)).astype(dtype.numpy)
+    return np.where(above, largest, np.where(below, dtype.lowest, inside)).astype(dtype.numpy)

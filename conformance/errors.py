@@ -19,7 +19,7 @@ EXIT_NOT_CONFORMANT = 1
 EXIT_USAGE = 2
 EXIT_DEFECT = 3
 EXIT_INCONCLUSIVE = 4
-"""Nothing is wrong, and what was asked is too little to say that all is right."""
+"""Nothing is wrong, but too little was tested to claim conformance."""
 
 EXIT_INTERRUPTED = 130
 """What a shell reports for a command that SIGINT ended."""
@@ -38,14 +38,14 @@ class ConformanceError(Exception):
         self.message = message
         self.hint = hint
         self.lacks = lacks
-        """The name that is not there, where that is what is wrong."""
+        """The missing name, if the error is about that."""
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
 
 
 class UsageError(ConformanceError):
-    """A command or call that cannot be carried out as asked."""
+    """A command or call that cannot be carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        text = f"{place}: {self.message}"
+        location = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        text = f"{location}: {self.message}"
         if self.expected:
             text += f"\n    expected: {self.expected}"
         if self.hint:
@@ -155,12 +155,15 @@ def missing_extra(message: str, extra: str) -> UsageError:
 
 
 def closest(name: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """``did you mean 'x'?`` for the candidate most like ``name``, if one is that like it."""
+    """Return ``did you mean 'x'?`` for the candidate most like ``name``.
+
+    None if no candidate has a similarity of ``cutoff``, 0 to 1.
+    """
     return _closest(name, frozenset(candidates), cutoff)
 
 
 @lru_cache(maxsize=1024)
 def _closest(name: str, candidates: frozenset[str], cutoff: float) -> str | None:
-    # Many mutants speak of a name that some operators lack: the same words, again and again.
-    found = difflib.get_close_matches(name, sorted(candidates), n=1, cutoff=cutoff)
-    return f"did you mean '{found[0]}'?" if found else None
+    # Many mutants mention a name that an operator lacks: the same search, again and again.
+    matches = difflib.get_close_matches(name, sorted(candidates), n=1, cutoff=cutoff)
+    return f"did you mean '{matches[0]}'?" if matches else None

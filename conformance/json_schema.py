@@ -82,7 +82,10 @@ def _filled(rules: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def load_schema(path: str, definition: str = "") -> JsonSchema:
-    """Load a schema, or one ``definition`` of it; ``path`` is below the folder of this module."""
+    """Load a schema, or one ``definition`` of it.
+
+    ``path`` is below the folder of this module.
+    """
     text = files("conformance").joinpath(path).read_text("utf-8")
     rules = json.loads(text, object_hook=_filled)
     if definition:

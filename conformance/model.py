@@ -21,8 +21,7 @@ OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
 ALL_OPEN = sum(OPEN_BIT.values())
 
 ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
-"""What outputs say of an interpretation: the base's answer, its own, or neither."""
-
+"""Answers that outputs give to an interpretation: the expected, the allowed, or neither."""
 
 INTERVAL_BINS = {
     "exactly rounded": "exact",
@@ -32,7 +31,7 @@ INTERVAL_BINS = {
     "up to all": "all",
     "beyond": "beyond",
 }
-"""How much of its accepted interval an element uses, and the tick of a chart.
+"""Bins of the share of its accepted interval that an element uses, with the tick of a chart.
 
 Up to a quarter of the way to the end that it lies towards, and so on.
 """
@@ -40,12 +39,12 @@ Up to a quarter of the way to the end that it lies towards, and so on.
 
 @dataclass(frozen=True)
 class Case:
-    """One question: an operator, its attributes, shapes and types, and how its data is made.
+    """A case: an operator, its attributes, shapes and types, and how its data is made.
 
     ``shapes`` gives the shape of each input tensor that is filled from ``pattern`` and ``seed``;
-    ``operands`` the value of each integer input that is given outright (``output_size``).
+    ``operands`` the value of each integer input (``output_size``).
     ``attributes`` are spelled as the document spells them; an absent one takes its default.
-    ``reject`` names the condition that a must-reject case breaks.
+    ``reject`` names the condition that a negative test breaks.
     """
 
     op: str
@@ -58,7 +57,10 @@ class Case:
     reject: str | None = None
 
     def canonical(self) -> dict[str, Any]:
-        """The case as JSON data, the same for the same question for ever."""
+        """Return the case as JSON data.
+
+        Its form never changes, since ids are digests of it.
+        """
         return {
             "op": self.op,
             "types": dict(self.types),
@@ -71,11 +73,11 @@ class Case:
         }
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What the case asks, as JSON data, without its operator and what is empty."""
-        told = self.canonical()
+    def request(self) -> dict[str, Any]:
+        """The case as JSON data, without its operator and empty values."""
+        data = self.canonical()
         names = ("types", "shapes", "attributes", "operands", "pattern", "seed")
-        return {name: told[name] for name in names if told[name]}
+        return {name: data[name] for name in names if data[name]}
 
     @cached_property
     def id(self) -> str:
@@ -90,7 +92,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one output must be.
+    """The expected values of an output.
 
     ``dtype`` is the logical type. ``expected`` is float64 (or the integer type itself), for
     people; ``rounded`` is the value in the type, correctly rounded once from the exact one.
@@ -113,7 +115,10 @@ class Answer:
     choices: Array | None = None
 
     def interval(self, precision: str) -> tuple[Array, Array]:
-        """What ``precision`` accepts of each element of a floating-point output, ends included."""
+        """Return the accepted interval of each element of a floating-point output.
+
+        Its ends are accepted.
+        """
         assert self.rounded is not None
         if precision == "exact" or self.lo is None or self.hi is None:
             return self.rounded, self.rounded
@@ -124,10 +129,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Vector:
-    """A case with its inputs and answers; a must-reject vector has no answers.
+    """A case with its inputs and expected outputs, which a negative test lacks.
 
     ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to the
-    answers under it, present only where they differ from ``answers``.
+    expected outputs under it, present only where they differ from ``answers``.
     """
 
     id: str
@@ -142,9 +147,9 @@ class Vector:
 
 
 class Status(enum.StrEnum):
-    """What became of one vector.
+    """The status of a vector.
 
-    ``counter`` is the name under which vectors are counted, ``verb`` says it of a backend.
+    ``counter`` is the name under which vectors are counted, ``verb`` that of a sentence.
     """
 
     counter: str
@@ -171,8 +176,8 @@ FAILED = (Status.FAIL, Status.ERROR)
 class Witness:
     """The worst element of an output, as text and plain numbers, ready for a log.
 
-    ``got``, ``exact``, ``rounded``, ``lo`` and ``hi`` are shown as strings since JSON has no NaN
-    and no infinities. ``ulp`` is the distance from ``rounded`` (None where it has no meaning).
+    ``got``, ``exact``, ``rounded``, ``lo`` and ``hi`` are strings, since JSON has no NaN and
+    no infinities. ``ulp`` is the distance from ``rounded`` (None where it has no meaning).
     """
 
     output: str
@@ -201,23 +206,21 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict of one vector.
+    """The result of a vector.
 
     ``kind`` names the failure, see :class:`~conformance.failure_kind.FailureKind`; empty for a
-    pass. ``reading`` is the interpretation that the outputs follow, if not the reference's own.
+    pass. ``reading`` is the interpretation that the outputs follow, if not the expected one.
     ``precision`` is the best one that they reach. ``size`` is the number of elements of the inputs
-    and outputs. ``shows`` says what the outputs show of questions that the document leaves open, by
-    name: of an interpretation ``ADOPTED``, ``FOLLOWED`` or ``NEITHER``, of an observation the kinds
-    of values seen ("NaN", "+0", ...).
-    ``known`` is the entry of the vendor's known failures that names this failure, as file and
-    line; None for a new failure, and for what did not fail. ``within`` counts graded
-    floating-point elements by the part of their accepted interval that they use, see
-    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the
-    attributes with a default that the vector does not give. ``returned`` are the outputs of a
-    failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
-    elements are wrong, or of the structure where that is; empty where no outputs were compared.
-    ``asked`` is what the vector asks, as :attr:`Case.asked` has it. ``inputs`` and ``expected``
-    are kept of a failure where they are small.
+    and outputs. ``shows`` has the answers that the outputs give to open questions, by name: of an
+    interpretation ``ADOPTED``, ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values
+    ("NaN", "+0", ...). ``known`` is the entry of the vendor's known failures that names this
+    failure, as file and line; None for a new failure, and if it did not fail. ``within`` counts
+    graded floating-point elements by the share of their accepted interval that they use, see
+    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the attributes with a
+    default that the vector does not give. ``returned`` are the outputs of a failure, if they are
+    arrays of the right types and small. ``wrong`` is a digest of the positions of wrong elements,
+    or of a wrong structure; empty if no outputs were compared. ``asked`` is the
+    :attr:`Case.request`. ``inputs`` and ``expected`` are kept of a failure if they are small.
     """
 
     id: str
@@ -247,15 +250,15 @@ class Result:
 
     @property
     def new(self) -> bool:
-        """Whether it failed or ended in an error, and that was not known."""
+        """Whether it failed or ended in an error, and is no known failure."""
         return self.status in FAILED and self.known is None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One distinct failure: its results (by id), what they share, and the smallest of them.
+    """A group of alike failures: their ids, what they share, and the smallest vector.
 
-    ``diagnosis`` says what it comes from, see docs/run-log.md; None where nobody looked.
+    ``diagnosis`` is the cause, see docs/run-log.md; None if it was not searched for.
     """
 
     op: str

@@ -21,16 +21,16 @@ from conformance.errors import UsageError
 
 Result = TypeVar("Result", covariant=True)
 Progress = Callable[[str, float, int], None]
-"""Told what is worked on, how many pieces are done, parts of pieces included, and of how many."""
-Saying = Callable[[str, float], None]
-"""Told what a task does, and which share of it is done."""
+"""Called with the task in work, how many tasks are done, with fractions, and their total."""
+StepReport = Callable[[str, float], None]
+"""Called with the step that a task is in, and the share of the task, 0 to 1, that is done."""
 
-_say: Saying | None = None
-"""Where a task that is done in this process says how far it is."""
+_report_step: StepReport | None = None
+"""Where a task that runs in this process reports its steps."""
 
 
 class Task(Protocol[Result]):
-    """One piece of work, which can be sent to another process; its result depends on it alone."""
+    """A piece of work that can be sent to another process; its result depends on it alone."""
 
     @property
     def label(self) -> str: ...
@@ -39,7 +39,7 @@ class Task(Protocol[Result]):
 
 
 class Workers(Protocol):
-    """Processes that do tasks, here or on other machines."""
+    """Processes that run tasks, here or on other machines."""
 
     @property
     def count(self) -> int: ...
@@ -52,25 +52,27 @@ class Workers(Protocol):
         total: int,
         ahead: int | None = None,
     ) -> Generator[Result, None, None]:
-        """As :func:`run` does."""
+        """Run tasks as :func:`run` does."""
         ...
 
 
-def step(what: str, share: float) -> None:
-    """Say of the task that is being done in this process what it does now, and which share of it,
-    0 to 1, is done. Nobody listens to a worker of a cluster."""
-    if _say is not None:
-        _say(what, share)
+def step(text: str, share: float) -> None:
+    """Report the step of this process's task, and the share that is done.
+
+    The share is 0 to 1. Steps of a worker of a cluster are not shown.
+    """
+    if _report_step is not None:
+        _report_step(text, share)
 
 
 @contextmanager
-def _saying(say: Saying) -> Iterator[None]:
-    global _say
-    before, _say = _say, say
+def _reporting(report_step: StepReport) -> Iterator[None]:
+    global _report_step
+    before, _report_step = _report_step, report_step
     try:
         yield
     finally:
-        _say = before
+        _report_step = before
 
 
 def run(
@@ -81,40 +83,40 @@ def run(
     total: int,
     ahead: int | None = None,
 ) -> Generator[Result, None, None]:
-    """The results of all tasks in their order, whatever the number of processes.
+    """Yield the results of all tasks in their order, whatever the number of processes.
 
-    ``processes`` are started here, or are workers that are there. ``work`` may be endless: tasks
-    are taken as they are needed, at most ``ahead`` beyond the one whose result is waited for (all
-    at once, if None), so that what is done and not yet wanted stays bounded. ``total`` is told to
-    ``progress``. Raises UsageError if a process ends before its work is done.
+    ``processes`` are started here, or are workers that exist already. ``work`` may be endless:
+    tasks are taken as they are needed, at most ``ahead`` beyond the task whose result is waited for
+    (all at once, if None), so that the number of results that wait stays bounded. ``progress`` is
+    called with ``total``. Raises UsageError if a process ends before its work is done.
     """
     if not isinstance(processes, int):
         yield from processes.run(work, progress=progress, total=total, ahead=ahead)
         return
     if processes <= 1:
-        for number, one in enumerate(work):
-            progress(one.label, number, total)
-            with _saying(partial(_told, progress, one.label, number, total)):
-                result = one.run()
+        for index, task in enumerate(work):
+            progress(task.label, index, total)
+            with _reporting(partial(_show_step, progress, task.label, index, total)):
+                result = task.run()
             yield result
         return
     context = multiprocessing.get_context("spawn")
-    heard, told = context.Pipe(duplex=False)
+    receiver, sender = context.Pipe(duplex=False)
     labels: list[str] = []
     with (
-        _listening(heard, told, labels, progress, total) as ordered,
+        _listening(receiver, sender, labels, progress, total) as ordered,
         ProcessPoolExecutor(
-            processes, mp_context=context, initializer=_prepare, initargs=(told,)
+            processes, mp_context=context, initializer=_prepare, initargs=(sender,)
         ) as executor,
     ):
 
-        def begin(task: Task[Result], _place: str) -> Callable[[], Result]:
+        def begin(task: Task[Result], _position: str) -> Callable[[], Result]:
             labels.append(task.label)
-            with _explained(task):
-                future = executor.submit(_do, task, len(labels) - 1)
+            with _death_explained(task):
+                future = executor.submit(_run_task, task, len(labels) - 1)
 
             def end() -> Result:
-                with _explained(task):
+                with _death_explained(task):
                     return future.result()
 
             return end
@@ -128,40 +130,42 @@ def run(
             raise
 
 
-def _told(progress: Progress, label: str, number: int, total: int, what: str, share: float) -> None:
-    progress(f"{label}: {what}", number + share, total)
+def _show_step(
+    progress: Progress, label: str, index: int, total: int, text: str, share: float
+) -> None:
+    progress(f"{label}: {text}", index + share, total)
 
 
 @contextmanager
 def _listening(
-    heard: Connection, told: Connection, labels: Sequence[str], progress: Progress, total: int
+    receiver: Connection, sender: Connection, labels: Sequence[str], progress: Progress, total: int
 ) -> Iterator[Progress]:
-    """While it lasts, ``progress`` is told what tasks of other processes say, and how much all of
-    them have done together: one that is waited for may be the last to end.
+    """Pass the steps of tasks in other processes to ``progress``, with the sum of all shares.
 
-    ``heard`` ends when this process and all others have closed ``told``, however they end.
+    The sum, since the task that is waited for may be the last to end. ``receiver`` ends when this
+    process and all others have closed ``sender``, however they end.
     """
     shares: dict[int, float] = {}
 
     def listen() -> None:
         try:
             while True:
-                number, what, share = heard.recv()
-                shares[number] = share
-                if what:
-                    progress(f"{labels[number]}: {what}", sum(shares.values()), total)
+                index, text, share = receiver.recv()
+                shares[index] = share
+                if text:
+                    progress(f"{labels[index]}: {text}", sum(shares.values()), total)
         except (EOFError, OSError):
             return
 
-    def ordered(label: str, number: float, of: int) -> None:
-        progress(label, max(number, sum(list(shares.values()))), of)
+    def ordered(label: str, done: float, total: int) -> None:
+        progress(label, max(done, sum(list(shares.values()))), total)
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     try:
         yield ordered
     finally:
-        told.close()
+        sender.close()
         listener.join(timeout=1)
 
 
@@ -173,31 +177,32 @@ def in_order(
     total: int,
     ahead: int | None,
 ) -> Generator[Result, None, None]:
-    """The results of tasks that ``begin`` starts; what it returns waits for one.
+    """Yield the results of tasks in their order, as :func:`run` does.
 
-    It is also told which task it is, in words. The rest is as in :func:`run`.
+    ``begin`` starts a task, given also which task it is, in words; the function that it returns
+    waits for the result.
     """
     waiting: deque[tuple[str, Callable[[], Result]]] = deque()
     tasks = enumerate(work, 1)
-    for number in count():
-        for place, task in islice(tasks, None if ahead is None else ahead + 1 - len(waiting)):
-            words = f"{task.label}, piece {place} of {max(place, total)}"
-            waiting.append((task.label, begin(task, words)))
+    for done in count():
+        for position, task in islice(tasks, None if ahead is None else ahead + 1 - len(waiting)):
+            text = f"{task.label}, piece {position} of {max(position, total)}"
+            waiting.append((task.label, begin(task, text)))
         if not waiting:
             return
         label, end = waiting.popleft()
-        progress(label, number, total)
+        progress(label, done, total)
         yield end()
 
 
 def number_of(processes: int | Workers) -> int:
-    """How many processes there are."""
+    """Return the number of processes."""
     return processes if isinstance(processes, int) else processes.count
 
 
 @contextmanager
-def _explained(task: Task[object]) -> Iterator[None]:
-    """What a process that ended costs, as an error."""
+def _death_explained(task: Task[object]) -> Iterator[None]:
+    """Raise the death of a process as a UsageError that names its task."""
     try:
         yield
     except BrokenProcessPool as error:
@@ -208,47 +213,47 @@ def _explained(task: Task[object]) -> Iterator[None]:
 
 
 def seldom_collect() -> None:
-    """Look for garbage less often: nearly all that a task holds it keeps until it is done."""
+    """Collect garbage less often: a task needs most of its objects until its end."""
     gc.set_threshold(20_000)
 
 
-SAID = 200
-"""Characters of what a task says, at most: a pipe takes short messages whole, so that processes
-need no lock, which one that is killed would never give back."""
+MAX_STEP_TEXT = 200
+"""Characters of a step. A pipe takes short messages at once, so that processes need no lock, which
+a killed process would never release."""
 
-_told_to: Connection | None = None
-"""In a worker process: where tasks say how far they are."""
+_step_sender: Connection | None = None
+"""In a worker process: where tasks report their steps."""
 
 
-def _do(task: Task[Result], number: int) -> Result:
-    """Do a task in a worker process, and say how far it is."""
-    told = _told_to
-    assert told is not None
+def _run_task(task: Task[Result], index: int) -> Result:
+    """Run a task in a worker process, and report its steps."""
+    sender = _step_sender
+    assert sender is not None
 
-    def say(what: str, share: float) -> None:
-        told.send((number, what[:SAID], share))
+    def report_step(text: str, share: float) -> None:
+        sender.send((index, text[:MAX_STEP_TEXT], share))
 
-    with _saying(say):
+    with _reporting(report_step):
         result = task.run()
-    say("", 1.0)
+    report_step("", 1.0)
     return result
 
 
-def _prepare(told: Connection) -> None:
-    """Leave Ctrl-C, which reaches every process of a terminal, to the first one, and end with it.
+def _prepare(step_sender: Connection) -> None:
+    """Leave Ctrl-C to the first process, and end with it.
 
-    A signal that nobody handles ends the first process without a word to the others. What tasks say
-    of themselves goes to ``told``.
+    Ctrl-C reaches every process of a terminal. A signal that nobody handles ends the first process
+    without a word to the others. Tasks report their steps to ``step_sender``.
     """
-    global _told_to
-    _told_to = told
+    global _step_sender
+    _step_sender = step_sender
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     seldom_collect()
     parent = multiprocessing.parent_process()
     assert parent is not None
 
-    def outlive_nobody() -> None:
+    def end_with_parent() -> None:
         wait([parent.sentinel])
         os._exit(1)
 
-    threading.Thread(target=outlive_nobody, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Paths to write: atomic replacement of a file, links resolved, names that nothing has yet."""
+"""Paths to write: atomic replacement of a file, resolved links, unused names."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from pathlib import Path
 
 
 def resolved(path: str | Path) -> Path:
-    """The absolute path without links. Links that lead in a circle stay, and are errors where the
-    path is opened; Path.resolve raises RuntimeError for them before Python 3.13."""
+    """Return the absolute path without links.
+
+    Links that lead in a circle stay, and are errors where the path is opened. Path.resolve raises
+    RuntimeError for them before Python 3.13.
+    """
     return Path(os.path.realpath(path))
 
 
 def target(path: str | Path) -> Path:
-    """The resolved path of a file to write. Raises OSError for a link that leads in a circle, which
-    would be replaced itself.
+    """Return the resolved path of a file to write.
+
+    Raises OSError for a link that leads in a circle, which would be replaced itself.
     """
     path = resolved(path)
     if path.is_symlink():
@@ -27,19 +31,19 @@ def target(path: str | Path) -> Path:
 
 
 def unused(name: str) -> str:
-    """A name like this one that nothing has in the current folder: for advice to be pasted."""
-    found, number = name, 1
-    while os.path.lexists(found):
+    """Return a similar name that is unused in the current folder."""
+    candidate, number = name, 1
+    while os.path.lexists(candidate):
         number += 1
-        found = f"{name}-{number}"
-    return found
+        candidate = f"{name}-{number}"
+    return candidate
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file to write, in the folder of ``path``, which takes its place at the end.
+    """Open a new file in the folder of ``path``, which replaces ``path`` at the end.
 
-    Until then, and where the block raises, ``path`` is what it was. A link stays one: what it
+    Until then, and where the block raises, ``path`` is unchanged. A link stays: the file that it
     leads to is replaced. Raises OSError where the folder cannot be written, and as :func:`target`.
     """
     path = target(path)

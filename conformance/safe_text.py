@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import textwrap
 
-FOREIGN = 200
-"""Characters of what a backend says of itself."""
+MAX_FOREIGN = 200
+"""Characters of a text from a backend."""
 
-LONGEST, MOST_LINES = 2000, 60
-"""Characters of a line, and lines, of what is told at most."""
+MAX_LINE, MAX_LINES = 2000, 60
+"""Characters of a line, and lines, that are shown."""
 
 
 def number_of(number: int, noun: str) -> str:
-    """A number of things in words: ``1 vector``, ``2,000 vectors``."""
+    """Return a number of things in words: ``1 vector``, ``2,000 vectors``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def visible(text: str) -> str:
-    """The text with every character that cannot be seen written as its escape.
+    """Return the text with escapes for characters that cannot be seen.
 
     Control characters (terminal commands among them), marks that change the direction of text,
     lone surrogates and invisible spaces become ``\\x1b``, ``\\u202e`` and so on; line breaks and
@@ -29,26 +29,26 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with a question mark for each character that a terminal might act on."""
+    """Return the text with ``?`` for each character that a terminal might act on."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, with what cannot be seen as escapes."""
+    """Join the text to a single line, with escapes for what cannot be seen."""
     return visible(" ".join(text.splitlines()))
 
 
-def foreign(text: str, length: int = FOREIGN) -> str:
-    """What a backend says, for anywhere: visible, on one line, and of bounded length."""
+def foreign(text: str, length: int = MAX_FOREIGN) -> str:
+    """Make a backend's text safe: visible, on a single line, of bounded length."""
     return shortened(visible(" ".join(text[: 10 * length].split())), length)
 
 
-def indented(text: str, indent: str = "  ", most: int = MOST_LINES) -> str:
-    """Several lines of which only the first begins at the margin, where a verdict may stand.
+def indented(text: str, indent: str = "  ", most: int = MAX_LINES) -> str:
+    """Indent all lines but the first, since a verdict may stand at the margin.
 
-    Each is visible and of bounded length, and of many the first ``most`` are left.
+    Each is visible and of bounded length; lines beyond the first ``most`` are only counted.
     """
-    lines = [shortened(visible(line), LONGEST) for line in text.splitlines()]
+    lines = [shortened(visible(line), MAX_LINE) for line in text.splitlines()]
     if len(lines) > most:
         lines = [*lines[:most], f"and {len(lines) - most} more lines"]
     return "\n".join(
@@ -57,14 +57,14 @@ def indented(text: str, indent: str = "  ", most: int = MOST_LINES) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """At most ``length`` characters of a text; a longer one ends in an ellipsis."""
+    """Cut a text to at most ``length`` characters, with an ellipsis at its end."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
-    """The text in lines of at most ``width``, words that are wider broken.
+    """Break the text into lines of at most ``width`` characters, also within words.
 
-    ``indent`` begins each line, ``first`` the first where it differs.
+    ``indent`` begins each line, or ``first`` the first line.
     """
     return textwrap.wrap(
         one_line(text),

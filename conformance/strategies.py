@@ -16,7 +16,7 @@ Suites are selected from the same cases; see docs/pytest.md.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.dtypes import Array
 from conformance.errors import UsageError, closest
@@ -32,14 +32,14 @@ __all__ = ["cases", "inputs"]
 def cases(
     op: str, *, ranks: Collection[int] | None = None, dtypes: Collection[str] | None = None
 ) -> SearchStrategy[Case]:
-    """Valid cases of an operator: attributes, shapes, types, and how the data is made.
+    """Draw valid cases of an operator: attributes, shapes, types, and how data is made.
 
     ``op`` is a shipped operator or a specification file. ``ranks`` are those of the data (batch and
     channels included), ``dtypes`` element types as specifications spell them (``"f32"``); by
     default all that the operator has. Cases shrink to few axes, small numbers and the first
     pattern that the specification names.
 
-    Raises :class:`~conformance.errors.UsageError` for an operator, rank or type that is not there.
+    Raises :class:`~conformance.errors.UsageError` for an unknown operator, rank or type.
     """
     from hypothesis import strategies as st
 
@@ -47,27 +47,30 @@ def cases(
     from conformance.spec.model import DrawBounds
 
     spec = find_spec(op)
-    own = spec.types[spec.data.type]
-    asked = [("rank", ranks or (), spec.ranks), ("element type", dtypes or (), own)]
-    for what, narrowed, known in asked:
-        for one in set(narrowed) - set(known):
-            listed = map(str, known)
-            hint = closest(str(one), listed) or f"it has {', '.join(map(str, known))}"
-            raise UsageError(f"{spec.op} has no {what} {one!r}", hint=hint)
-    aim = (
-        {spec.data.type: DrawBounds(values=tuple(d for d in own if d in dtypes))}
+    spec_dtypes = spec.types[spec.data.type]
+    _require(spec.op, "rank", ranks or (), spec.ranks)
+    _require(spec.op, "element type", dtypes or (), spec_dtypes)
+    constraint = (
+        {spec.data.type: DrawBounds(values=tuple(d for d in spec_dtypes if d in dtypes))}
         if dtypes
         else None
     )
-    chosen = sorted(ranks or spec.ranks)
-    return st.sampled_from(chosen).flatmap(lambda rank: of_rank(spec, rank, aim))
+    drawn_ranks = st.sampled_from(sorted(ranks or spec.ranks))
+    return drawn_ranks.flatmap(lambda rank: of_rank(spec, rank, constraint))
+
+
+def _require(op: str, noun: str, requested: Collection[Any], allowed: Collection[Any]) -> None:
+    for value in set(requested) - set(allowed):
+        names = list(map(str, allowed))
+        hint = closest(str(value), names) or f"it has {', '.join(names)}"
+        raise UsageError(f"{op} has no {noun} {value!r}", hint=hint)
 
 
 def inputs(case: Case, op: str | None = None) -> list[Array]:
-    """The input arrays of a case: tensors, each in its own type, then inputs of whole numbers.
+    """Return the input arrays of a case: tensors, then inputs of whole numbers.
 
-    The same case has the same arrays for ever. bf16 is ``ml_dtypes.bfloat16``. ``op`` is the
-    specification file, for an operator that is not shipped.
+    Each tensor has its own element type; bf16 is ``ml_dtypes.bfloat16``. The same case has the same
+    arrays for ever. ``op`` is the specification file, for an operator that is not shipped.
     """
     from conformance.reference.values import data_of, operands_of
 

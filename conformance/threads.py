@@ -12,15 +12,15 @@ VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-"""What numerical libraries read before they start their threads."""
+"""Environment variables by which numerical libraries choose their number of threads."""
 
 
-def shares(jobs: int, cores: int, given: Container[str]) -> dict[str, str]:
-    """Variables that leave each of ``jobs`` processes its share of ``cores``.
+def shares(jobs: int, cores: int, preset: Container[str]) -> dict[str, str]:
+    """Return variables that give each of ``jobs`` processes its share of ``cores``.
 
-    What is ``given`` already is left as it is; one process alone has no share but all.
+    ``preset`` variables stay as they are; a single process may use all cores.
     """
     if jobs == 1:
         return {}
     share = str(max(1, cores // jobs))
-    return {name: share for name in VARIABLES if name not in given}
+    return {name: share for name in VARIABLES if name not in preset}

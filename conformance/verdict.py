@@ -2,9 +2,9 @@
 
 A run writes it into the footer of its log; a reader computes it again from the results, and
 trusts no log in which the two differ. The verdict speaks of the backend alone. The exit code also
-answers to what a gate expects: a run whose failures are all known ones is not conformant, and ends
-with 0. Where nothing is wrong, a run of a part of a suite, or of the smoke suite, makes no claim,
-and one whose vectors kill too few mutants, or nobody knows how many, is inconclusive.
+depends on the gate: a run whose failures are all known ones is not conformant, and ends with 0.
+Where nothing is wrong, a run of a part of a suite, or of the smoke suite, makes no claim, and a run
+is inconclusive if its vectors kill too few mutants, or an unknown number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from conformance.choices import PRECISIONS, SuiteName
@@ -22,25 +22,25 @@ from conformance.errors import (
     EXIT_NOT_CONFORMANT,
     EXIT_OK,
 )
-from conformance.evidence import Evidence
 from conformance.failure_kind import FailureKind
 from conformance.model import GRADED, Result, Status
 from conformance.safe_text import number_of
+from conformance.strength import RunStrength
 
 NO_CLAIM: Mapping[str, str] = {name: name.no_claim for name in SuiteName if name.no_claim}
-"""Suites that a run of can claim nothing, by name, and why."""
+"""Suites on which a run can claim nothing, by name, and why."""
 
 FEWEST_GRADED = 50
-"""Value vectors below which a run that was narrowed by a declaration says little by itself."""
+"""Graded vectors below which a run that a declaration narrowed proves little by itself."""
 
 ENDED = "ended in an error or a wrong shape or type"
-"""What is said of vectors whose outputs, if any, could not be compared: the ``errors``."""
+"""A phrase for ``errors``: vectors whose outputs, if any, could not be compared."""
 
 
 class Verdict(enum.StrEnum):
-    """What a run came to.
+    """The verdict of a run.
 
-    ``phrase`` says which runs come to it, with ``{}`` for a verb; ``headline`` begins a report.
+    ``phrase`` says which runs have it, with ``{}`` for a verb; ``headline`` begins a report.
     Readers alone give the last two, which have no phrase: the log's own verdict cannot be trusted.
     """
 
@@ -77,19 +77,19 @@ class Verdict(enum.StrEnum):
         return not self.phrase
 
 
-Expected = Mapping[str, Sequence[Mapping[str, Any]]]
-"""``known_failures`` and ``required`` as in the footer of a log, each if it was given; ``endings``
-if processes did not end as they should."""
+GateSummary = Mapping[str, Sequence[Mapping[str, Any]]]
+"""``known_failures`` and ``required`` as in the footer of a log, each if the run had it;
+``endings`` if processes did not end as they should."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many vectors met which end.
+    """Counts of vectors by result.
 
-    ``graded`` counts vectors with values that were judged; a vector that must be rejected is
-    never among them, though it may pass or fail. ``by_reading`` is the part of ``passed`` that
+    ``graded`` counts vectors with values that were compared, so no negative tests, though these may
+    pass or fail. ``by_reading`` is the part of ``passed`` that
     follows an allowed interpretation, ``known`` the part of ``failed`` and ``errors`` that the
-    vendor's known failures name. What is left adds up to ``total``.
+    vendor's known failures name. The other counts add up to ``total``.
     """
 
     graded: int = 0
@@ -104,11 +104,11 @@ class Tally:
     @property
     def total(self) -> int:
         """All vectors with a result."""
-        return self.asked + self.unsupported + self.skipped
+        return self.tested + self.unsupported + self.skipped
 
     @property
-    def asked(self) -> int:
-        """Those that were tested, negative tests included, and are supported."""
+    def tested(self) -> int:
+        """Supported vectors that were tested, negative tests included."""
         return self.passed + self.wrong
 
     @property
@@ -123,44 +123,44 @@ class Tally:
 
     @property
     def new(self) -> int:
-        """Failures and errors that are not known ones."""
+        """Failures and errors that are not known."""
         return self.wrong - self.known
 
 
 def tally(results: Iterable[Result]) -> Tally:
-    """The counts of some results."""
-    return _counted(results).get("", Tally())
+    """Count results."""
+    return _count_by(lambda _: "", results).get("", Tally())
 
 
-def _counted(
-    results: Iterable[Result], of: Callable[[Result], str] = lambda _: ""
-) -> dict[str, Tally]:
-    """The counts of results by what they are ``of``."""
-    found: dict[str, Counter[str]] = {}
+def _count_by(key: Callable[[Result], str], results: Iterable[Result]) -> dict[str, Tally]:
+    """Count results by key."""
+    counts_by_key: dict[str, Counter[str]] = {}
     for result in results:
-        counts = found.setdefault(of(result), Counter())
+        counts = counts_by_key.setdefault(key(result), Counter())
         counts[result.status.counter] += 1
         counts["graded"] += result.status in GRADED and result.reject is None
         counts["known"] += result.known is not None
         counts["by_reading"] += result.status is Status.PASS and result.reading is not None
-    return {name: Tally(**counts) for name, counts in found.items()}
+    return {name: Tally(**counts) for name, counts in counts_by_key.items()}
 
 
-def summed(tallies: Iterable[Tally]) -> Tally:
-    """The counts of several tallies together."""
-    some = list(tallies)
-    return Tally(**{f.name: sum(getattr(one, f.name) for one in some) for f in fields(Tally)})
+def sum_tallies(tallies: Iterable[Tally]) -> Tally:
+    """Add tallies."""
+    counts: Counter[str] = Counter()
+    for tally in tallies:
+        counts.update(asdict(tally))
+    return Tally(**counts)
 
 
 @dataclass(frozen=True)
 class ResultCounts:
     """The results of a run, counted.
 
-    ``selected`` counts the vectors that each operator was to have. ``by_reading`` counts the
-    vectors that pass by each interpretation; ``reached`` gives the best precision that every vector
-    of a dtype reaches whose elements could be compared, None where some reach none. ``right`` says
-    whether any graded vector passed. ``given_up`` is empty, or says why the backend was not asked
-    any more.
+    ``selected`` counts the selected vectors of each operator. ``by_reading`` counts the vectors
+    that pass by each interpretation; ``reached`` gives, by element type, the best precision that
+    every vector with compared elements reaches, None where some reach none. ``right`` says whether
+    any graded vector passed. ``given_up`` is empty, or says why the backend was not called any
+    more.
     """
 
     selected: Mapping[str, int]
@@ -173,103 +173,109 @@ class ResultCounts:
 
     @classmethod
     def of(cls, selected: Mapping[str, int], results: Collection[Result]) -> ResultCounts:
-        """The score of a run over ``selected`` vectors of each operator."""
+        """Count the results of a run over ``selected`` vectors of each operator."""
         reached: dict[str, str | None] = {}
-        readings: Counter[str] = Counter()
+        by_interpretation: Counter[str] = Counter()
         right, given_up = False, ""
         for result in results:
             if result.kind == FailureKind.ABANDONED:
                 given_up = given_up or result.message
             passed = result.status is Status.PASS
             if passed and result.reading is not None:
-                readings[result.reading] += 1
+                by_interpretation[result.reading] += 1
             right = right or (passed and result.reject is None)
             if result.reject is None and result.status in (Status.PASS, Status.FAIL):
-                so_far = reached.get(result.dtype, PRECISIONS[0])
-                reached[result.dtype] = _weaker(so_far, result.precision)
-        counted = _counted(results, lambda result: result.op)
-        tallies = dict.fromkeys(selected, Tally()) | counted
+                before = reached.get(result.dtype, PRECISIONS[0])
+                reached[result.dtype] = _weaker(before, result.precision)
+        tallies = dict.fromkeys(selected, Tally()) | _count_by(lambda result: result.op, results)
         return cls(
-            selected, tallies, summed(tallies.values()), dict(readings), reached, right, given_up
+            selected,
+            tallies,
+            sum_tallies(tallies.values()),
+            dict(by_interpretation),
+            reached,
+            right,
+            given_up,
         )
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
         """The counts of each operator, as the footer has them."""
         return {
-            op: {"selected": self.selected.get(op, 0), **asdict(one)}
-            for op, one in self.tallies.items()
+            op: {"selected": self.selected.get(op, 0), **asdict(tally)}
+            for op, tally in self.tallies.items()
         }
 
 
-def few(score: ResultCounts, evidence: Evidence) -> bool:
-    """Whether few vectors were graded because of what is declared, and it is not measured that they
-    suffice for just that."""
-    total = score.total
+def has_few_graded(counts: ResultCounts, strength: RunStrength) -> bool:
+    """Return whether a declaration left few graded vectors, not measured to be enough."""
+    total = counts.total
     return (
         total.graded < FEWEST_GRADED
         and total.unsupported > 0
-        and evidence.bar > 0
-        and not evidence.measured
+        and strength.bar > 0
+        and not strength.measured
     )
 
 
-def lacking(score: ResultCounts, evidence: Evidence) -> bool:
-    """Whether the evidence of a run without failures is too weak, unknown, or on too little."""
-    unknown = evidence.bar > 0 and bool(evidence.unknown)
-    return bool(evidence.short) or unknown or few(score, evidence)
+def is_too_weak(counts: ResultCounts, strength: RunStrength) -> bool:
+    """Return whether a run's strength is too low, unknown, or of too few vectors."""
+    unknown = strength.bar > 0 and bool(strength.unknown)
+    return bool(strength.short) or unknown or has_few_graded(counts, strength)
 
 
-def judged(
-    score: ResultCounts, evidence: Evidence, *, interrupted: bool, no_claim: bool
+def run_verdict(
+    counts: ResultCounts, strength: RunStrength, *, interrupted: bool, no_claim: bool
 ) -> Verdict:
-    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results."""
+    """Return the verdict; ``no_claim`` if a run can claim nothing, whatever its results."""
     if interrupted:
         return Verdict.INTERRUPTED
-    if score.total.wrong:
+    if counts.total.wrong:
         return Verdict.NOT_CONFORMANT
-    if not score.total.graded:
+    if not counts.total.graded:
         return Verdict.NOTHING_GRADED
     if no_claim:
         return Verdict.NO_FAILURES
-    return Verdict.INCONCLUSIVE if lacking(score, evidence) else Verdict.CONFORMANT
+    return Verdict.INCONCLUSIVE if is_too_weak(counts, strength) else Verdict.CONFORMANT
 
 
-def objections(
-    score: ResultCounts, verdict: Verdict, expected: Expected, *, strict: bool
+def exit_objections(
+    counts: ResultCounts, verdict: Verdict, gate: GateSummary, *, strict: bool
 ) -> Iterator[str]:
-    """Why a run may not end with exit code 0; none where nothing is wrong but what was known
-    before, and something is right. ``strict`` allows no known failures that are out of date.
+    """Yield each reason why a run may not end with exit code 0.
+
+    None if all that is wrong is known, and something is right. ``strict`` allows no known failures
+    that are out of date.
     """
     if verdict is Verdict.INTERRUPTED:
         yield "the run was interrupted"
     if verdict is Verdict.INCONCLUSIVE:
         yield "the run is inconclusive"
-    if score.total.new:
-        yield f"{number_of(score.total.new, 'new failure')}"
-    if expected.get("endings"):
+    if counts.total.new:
+        yield f"{number_of(counts.total.new, 'new failure')}"
+    if gate.get("endings"):
         yield "a process of the backend did not end as it should"
-    if not score.right:
+    if not counts.right:
         yield "no vector with values passed"
-    if any(entry["problems"] or entry.get("unsupported") for entry in expected.get("required", ())):
+    if any(entry["problems"] or entry.get("unsupported") for entry in gate.get("required", ())):
         yield "something that is required is not supported"
-    if strict and out_of_date(expected):
+    if strict and out_of_date(gate):
         yield "known failures are out of date, which strict does not allow"
 
 
-def out_of_date(expected: Expected) -> int:
-    """How many entries of the known failures are out of date."""
-    return sum(bool(entry["problems"]) for entry in expected.get("known_failures", ()))
+def out_of_date(gate: GateSummary) -> int:
+    """Count the entries of the known failures that are out of date."""
+    return sum(bool(entry["problems"]) for entry in gate.get("known_failures", ()))
 
 
-def exit_code(score: ResultCounts, verdict: Verdict, expected: Expected, *, strict: bool) -> int:
-    """The exit code of a run that no signal ended."""
+def exit_code(counts: ResultCounts, verdict: Verdict, gate: GateSummary, *, strict: bool) -> int:
+    """Return the exit code of a run that no signal ended."""
     if verdict is Verdict.INTERRUPTED:
         return EXIT_INTERRUPTED
-    found = len(list(objections(score, verdict, expected, strict=strict)))
-    if verdict is Verdict.INCONCLUSIVE and found == 1:
+    objections = list(exit_objections(counts, verdict, gate, strict=strict))
+    if verdict is Verdict.INCONCLUSIVE and len(objections) == 1:
         return EXIT_INCONCLUSIVE
-    return EXIT_NOT_CONFORMANT if found else EXIT_OK
+    return EXIT_NOT_CONFORMANT if objections else EXIT_OK
 
 
 def _weaker(a: str | None, b: str | None) -> str | None:

@@ -80,14 +80,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-QUIET = "from conformance.cli import progress; progress.EVERY = 1e6; "
+QUIET = "from conformance.cli import progress; progress.LINE_SECONDS = 1e6; "
 """Code for a process whose output is compared: on a slow machine it says how far it is."""
 
 
 @pytest.fixture(autouse=True)
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands in the tests' process say nothing of their progress, however slow the machine."""
-    monkeypatch.setattr("conformance.cli.progress.EVERY", 1e6)
+    monkeypatch.setattr("conformance.cli.progress.LINE_SECONDS", 1e6)
 
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"

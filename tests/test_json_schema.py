@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from conformance.data import directory
 from conformance.json_schema import JsonSchema, load_schema
+from conformance.resources import directory
 from conformance.spec import schema_check
 from conformance.spec.yaml_reader import parse_yaml
 

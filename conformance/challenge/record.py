@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from conformance.backends import components
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.components import Component
 from conformance.errors import BackendError, SuiteError
-from conformance.evidence import BAR, Evidence, Measured, State
 from conformance.grade.precision import parse_precision
 from conformance.json_schema import load_schema
 from conformance.model import Case, Result, Status
 from conformance.run.claim_text import RunScope, conclude
+from conformance.strength import DEFAULT_MIN_STRENGTH, PartitionStrength, RunStrength
 from conformance.suite import cases, strict_json
 from conformance.suite.strict_json import JsonObject as Checked
 from conformance.verdict import NO_CLAIM, ResultCounts
@@ -136,7 +136,7 @@ class ChallengeRecord:
     operators: Mapping[str, str]
     cases: tuple[ChallengeCase, ...] = field(repr=False)
     killed: Mapping[str, tuple[int, int]]
-    strength: tuple[Measured, ...]
+    strength: tuple[PartitionStrength, ...]
     versions: Mapping[str, str]
     environment: Mapping[str, Any] = field(repr=False)
     started: str
@@ -177,7 +177,9 @@ class ChallengeRecord:
             whole=True,
             excluded=() if declared is None else declared.reasons(selected),
         )
-        evidence = Evidence(() if self.suite in NO_CLAIM else self.strength, BAR)
+        evidence = RunStrength(
+            () if self.suite in NO_CLAIM else self.strength, DEFAULT_MIN_STRENGTH
+        )
         statement = conclude(
             ResultCounts.of(selected, results), scope, interrupted=False, evidence=evidence
         )
@@ -275,18 +277,12 @@ def _from_document(document: dict[str, Any], where: str) -> ChallengeRecord:
         operators=document["operators"],
         cases=tuple(_cases(document, where)),
         killed={op: (kills, total) for op, (kills, total) in document["killed"].items()},
-        strength=tuple(map(_partition_strength, document["strength"])),
+        strength=tuple(map(PartitionStrength.from_json, document["strength"])),
         versions=document["versions"],
         environment=document["environment"],
         started=document["started"],
         tool=document["tool"],
     )
-
-
-def _partition_strength(partition: Mapping[str, Any]) -> Measured:
-    names = [field.name for field in fields(Measured) if field.name in partition]
-    values = {name: partition[name] for name in names}
-    return Measured(**{**values, "state": State(partition["state"])})
 
 
 def _cases(document: Mapping[str, Any], where: str) -> Iterator[ChallengeCase]:

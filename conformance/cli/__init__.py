@@ -86,7 +86,7 @@ Exit codes:
 
 
 class Commands(click.Group):
-    """The command group: lazy, and with one place where errors become messages."""
+    """The command group: lazy, and the only code that prints errors."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -102,12 +102,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and (hint := self._meant(ctx, args[0])):
+        if args[0] not in COMMANDS and (hint := self._suggestion(ctx, args[0])):
             ctx.fail(f"no such command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
-    def _meant(self, ctx: click.Context, word: str) -> str | None:
-        """A hint for an unknown command: a subcommand of that name, or a similar command."""
+    def _suggestion(self, ctx: click.Context, word: str) -> str | None:
+        """Return a hint for an unknown command: a subcommand or a similar command."""
         for name in ("suite", "spec", "protocol"):
             group = self.get_command(ctx, name)
             if isinstance(group, click.Group) and word in group.commands:
@@ -117,21 +117,21 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         write_sections(formatter, SECTIONS, {name: (name, COMMANDS[name]) for name in COMMANDS})
 
-    def make_context(self, *args: Any, **more: Any) -> click.Context:
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
         try:
-            return super().make_context(*args, **more)
+            return super().make_context(*args, **options)
         except click.ClickException as error:
-            sys.exit(_misused(error))
+            sys.exit(_print_click_error(error))
 
-    def main(self, *args: Any, **more: Any) -> Any:
+    def main(self, *args: Any, **options: Any) -> Any:
         streams.open_all()
         try:
-            return super().main(*args, **more)
+            return super().main(*args, **options)
         except OSError as error:
-            known = streams.explained(error)
-            if known is None:
+            usage_error = streams.as_usage_error(error)
+            if usage_error is None:
                 raise
-            sys.exit(_told(known))
+            sys.exit(_print_error(usage_error))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -141,9 +141,9 @@ class Commands(click.Group):
             finally:
                 sys.stdout.flush()
         except ConformanceError as error:
-            ctx.exit(_told(error))
+            ctx.exit(_print_error(error))
         except click.ClickException as error:
-            ctx.exit(_misused(error))
+            ctx.exit(_print_click_error(error))
         except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt as error:
@@ -154,7 +154,7 @@ class Commands(click.Group):
             streams.discard()
             ctx.exit(EXIT_BROKEN_PIPE)
         except Exception as error:
-            if isinstance(error, OSError) and streams.explained(error):
+            if isinstance(error, OSError) and streams.as_usage_error(error):
                 raise
             click.echo(traceback.format_exc(), err=True)
             click.echo(
@@ -166,12 +166,12 @@ class Commands(click.Group):
 
 
 def _interrupt(number: int, *_frame: object) -> None:
-    """Any signal that asks to end is treated as Ctrl-C is: what is under way is cleaned up."""
+    """Treat any signal to end like Ctrl-C: open resources are cleaned up."""
     raise Interrupted(number)
 
 
-def _told(error: ConformanceError) -> int:
-    """The exit code of an error, once it has been told as far as anybody can be told."""
+def _print_error(error: ConformanceError) -> int:
+    """Print an error if standard error is open; return its exit code."""
     with suppress(OSError):
         # What a backend says may look like a verdict.
         safe = indented if isinstance(error, BackendError) else visible
@@ -180,15 +180,15 @@ def _told(error: ConformanceError) -> int:
     return error.exit_code
 
 
-def _misused(error: click.ClickException) -> int:
-    """The exit code of an error of click's, told as ours are."""
+def _print_click_error(error: click.ClickException) -> int:
+    """Print an error of click as ours are printed; return its exit code."""
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # not in click 8.1
         error.show()
         return error.exit_code
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     hint = f"{context.command_path} --help lists what it takes" if context else None
-    _told(UsageError(message[:1].lower() + message[1:], hint=hint))
+    _print_error(UsageError(message[:1].lower() + message[1:], hint=hint))
     return error.exit_code
 
 
@@ -200,6 +200,6 @@ def main() -> None:
     A suite of test vectors holds inputs and exact expected values. Each output of the backend is
     compared within a proven error bound. Operators are described by YAML specifications.
     """
-    # Nearly all that a command holds (specifications, a manifest, vectors) it keeps, and looking
-    # through it for garbage as often as Python does takes a sixth of its time.
+    # A command needs nearly all of its objects (specifications, a manifest, vectors) until its end.
+    # Collecting garbage as often as Python does takes a sixth of its time.
     gc.set_threshold(20_000)

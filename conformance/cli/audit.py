@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.checking import evaluate
-from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, ops_option, processes_option
-from conformance.cli.part import part_options
+from conformance.cli.partition_options import part_options
 from conformance.cli.progress import Progress
+from conformance.cli.worker_options import WorkerOptions
 from conformance.replacement import unused
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from conformance.spec.catalogue import Mutant
 
 EXIT_INCOMPLETE = 1
-SHOWN = 12
+MAX_LISTED = 12
+"""Mutants that are listed of each kind."""
 
 EXAMPLES = """
 \b
@@ -106,82 +107,91 @@ def audit(
 ) -> None:
     """Measure the mutation score of a suite."""
     from conformance.audit import audit_suite
-    from conformance.cli.part import capabilities, never, open_question, part, tell_part
+    from conformance.cli.partition_options import (
+        capabilities,
+        print_partition,
+        select_partition,
+        undetermined_mutants,
+        unkillable_mutants,
+    )
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
 
-    crew = Crew(processes, cluster, insecure)
-    suite = open_suite(name)
-    asked = audit_suite.select_operators(suite, ops)
-    claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
-    whole = suite
-    if claimed is not None:
-        suite = part(suite, asked, claimed)
-    there = [op for op in asked if op in suite.manifest.ops]
-    evaluate(suite, suite.manifest.of(there))
-    with crew.working() as workers, Progress(1, "auditing") as progress:
-        scores = audit_suite.audit(suite, there, processes=workers, progress=progress.at)
-        unknown: dict[str, frozenset[str]] = {}
-        if claimed is not None:
-            scores = [score.without_mutants(never(whole, score.op, claimed)) for score in scores]
-            for number, score in enumerate(scores):
-                proven, unknown[score.op] = open_question(whole, score, claimed)
-                scores[number] = score.without_mutants(proven)
-        shown = (
-            {
-                op: list(
-                    refuted(
-                        suite.specs[op],
-                        suite.specs.faults(op),
-                        draw,
-                        processes=workers,
-                        progress=progress.at,
-                    )
+    worker_options = WorkerOptions(processes, cluster, insecure)
+    suite = full_suite = open_suite(name)
+    selected_ops = audit_suite.select_operators(suite, ops)
+    selected = capabilities(backend, dtypes, ranks, profile, suite.specs)
+    if selected is not None:
+        suite = select_partition(suite, selected_ops, selected)
+    audited_ops = [op for op in selected_ops if op in suite.manifest.ops]
+    evaluate(suite, suite.manifest.of(audited_ops))
+    with worker_options.working() as workers, Progress(1, "auditing") as progress:
+        scores = audit_suite.audit(suite, audited_ops, processes=workers, progress=progress.at)
+        undetermined_by_op: dict[str, frozenset[str]] = {}
+        if selected is not None:
+            for index, score in enumerate(scores):
+                unkillable = unkillable_mutants(full_suite, score.op, selected)
+                score = score.without_mutants(unkillable)
+                inert, undetermined_by_op[score.op] = undetermined_mutants(
+                    full_suite, score, selected
                 )
-                for op in there
-            }
-            if draw
-            else {}
-        )
-    whole.manifest.confirm()
-    click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
-    if claimed is not None:
-        tell_part(suite, whole, asked, "mutants that cannot show in it are not counted")
+                scores[index] = score.without_mutants(inert)
+        refutations = {
+            op: list(
+                refuted(
+                    suite.specs[op],
+                    suite.specs.faults(op),
+                    draw,
+                    processes=workers,
+                    progress=progress.at,
+                )
+            )
+            for op in (audited_ops if draw else ())
+        }
+    full_suite.manifest.confirm()
+    click.echo(f"suite {full_suite.name}, sha256 {full_suite.digest[:16]}")
+    if selected is not None:
+        remark = "mutants that cannot show in it are not counted"
+        print_partition(suite, full_suite, selected_ops, remark)
     for score in scores:
-        if open_ := unknown.get(score.op):
-            _tell_open(score, open_, backend)
-        _tell(score, verbose, open_=open_ or frozenset())
-        for line in shown.get(score.op, ()):
+        undetermined = undetermined_by_op.get(score.op, frozenset())
+        if undetermined:
+            _print_without_share(score, undetermined, backend)
+        _print_score(score, verbose, undetermined)
+        for line in refutations.get(score.op, ()):
             click.echo(f"    {line}")
-    complete = all(score.complete for score in scores) and not any(shown.values())
+    complete = all(score.complete for score in scores) and not any(refutations.values())
     if parts:
         for score in scores:
-            spec = suite.specs[score.op]
-            every = audit_suite.suite_mutant_states(suite, score)
-            own = every if claimed is None else [*_selected(every, score.op, claimed)]
-            found = settled(spec, score.mutants, own)
-            _tell_standings(score.op, found, len(every) - len(own))
-            complete &= all(one.complete for one in found)
+            all_states = audit_suite.suite_mutant_states(suite, score)
+            states = all_states
+            if selected is not None:
+                states = [*_selected_states(all_states, score.op, selected)]
+            settled_states = settled(suite.specs[score.op], score.mutants, states)
+            _print_partitions(score.op, settled_states, len(all_states) - len(states))
+            complete &= all(partition.complete for partition in settled_states)
     if holdout:
-        _tell_holdout([held for score in scores for held in audit_suite.holdout(suite, score)])
+        _print_holdout([held for score in scores for held in audit_suite.holdout(suite, score)])
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 
 
-def _tell_open(score: MutationScore, open_: Collection[str], backend: str | None) -> None:
-    """What is known where nobody knows how many mutants can show: no share of them."""
-    counted = [fault for fault in score.counted if fault.id not in open_]
-    must = [fault for fault in counted if not fault.excused_by]
-    at_must = sum(bool(score.kill_counts_at_must[fault.id]) for fault in must)
+def _print_without_share(
+    score: MutationScore, undetermined: Collection[str], backend: str | None
+) -> None:
+    """Print kills without their share, since the number of killable mutants is unknown."""
+    counted = [mutant for mutant in score.counted if mutant.id not in undetermined]
+    must = [mutant for mutant in counted if not mutant.excused_by]
+    at_must = sum(bool(score.kill_counts_at_must[mutant.id]) for mutant in must)
     click.echo(f"{score.op}: {len(counted)} mutants killed at level should")
     click.echo(
         f"    {at_must} at level must; allowed interpretations excuse {len(counted) - len(must)} "
         "more"
     )
     click.echo(
-        f"    no score: {len(open_)} survived, and it is not known whether they can show in this "
-        "part"
+        f"    no score: {len(undetermined)} survived, and it is not known whether they can show in "
+        "this part"
     )
     if backend is not None:
         click.echo("    to search for vectors that kill them:")
@@ -191,83 +201,86 @@ def _tell_open(score: MutationScore, open_: Collection[str], backend: str | None
         )
 
 
-def _tell(score: MutationScore, verbose: bool, open_: Collection[str]) -> None:
-    """The score, unless it is ``open_`` of some mutants whether they can show, and its details."""
+def _print_score(score: MutationScore, verbose: bool, undetermined: Collection[str]) -> None:
+    """Print the details of a score, and the score itself if no mutant is undetermined."""
     counted = len(score.counted)
-    noticed = counted - len(score.missed)
+    killed = counted - len(score.missed)
     must = counted - len(score.excused)
     at_must = must - len(score.missed_at_must)
     excused = len(score.excused)
-    if not open_:
-        click.echo(f"{score.op}: {_share(noticed, counted)} mutants killed at level should")
+    if not undetermined:
+        click.echo(f"{score.op}: {_share(killed, counted)} mutants killed at level should")
         click.echo(
             f"    {_share(at_must, must)} at level must; allowed interpretations excuse {excused} "
             "more"
         )
     click.echo(f"    {len(score.equivalent)} equivalent: no case can kill them")
-    listed = {one.id for one in score.missed} | {*open_}
-    for label, faults in (
+    survivors = {mutant.id for mutant in score.missed} | {*undetermined}
+    only_at_must = [mutant for mutant in score.missed_at_must if mutant.id not in survivors]
+    for label, mutants in (
         ("survived", score.missed),
-        ("survived at level must", [one for one in score.missed_at_must if one.id not in listed]),
+        ("survived at level must", only_at_must),
         ("marked equivalent, but killed", score.wrongly_equivalent),
         ("marked excused, but killed at level must", score.wrongly_excused),
     ):
-        _list(label, faults)
+        _list(label, mutants)
     for group in score.indistinguishable:
         click.echo(f"    not told apart by any vector: {', '.join(group)}")
     if verbose:
-        for fault in score.mutants:
-            count = score.kill_counts[fault.id]
-            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.description
-            click.echo(f"    {count:5} {fault.id}: {text}")
+        for mutant in score.mutants:
+            count = score.kill_counts[mutant.id]
+            text = f"equivalent: {mutant.equivalent}" if mutant.equivalent else mutant.description
+            click.echo(f"    {count:5} {mutant.id}: {text}")
 
 
-def _list(label: str, faults: Sequence[Mutant]) -> None:
-    for fault in faults[:SHOWN]:
-        click.echo(f"    {label}: {fault.id}: {fault.description}")
-    if len(faults) > SHOWN:
-        click.echo(f"    {label}: {len(faults) - SHOWN} more")
+def _list(label: str, mutants: Sequence[Mutant]) -> None:
+    for mutant in mutants[:MAX_LISTED]:
+        click.echo(f"    {label}: {mutant.id}: {mutant.description}")
+    if len(mutants) > MAX_LISTED:
+        click.echo(f"    {label}: {len(mutants) - MAX_LISTED} more")
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total} ({100 * count / total:.1f}%)" if total else "0 of 0"
 
 
-def _selected(
-    found: Iterable[MutantStates], op: str, asked: Capabilities
+def _selected_states(
+    all_states: Iterable[MutantStates], op: str, selected: Capabilities
 ) -> Iterator[MutantStates]:
-    """Those of parts whose element type and rank are asked for: others have no vectors."""
-    return (one for one in found if asked.declares(op, one.partition.dtype, one.partition.rank))
+    """Yield the states in partitions that are selected: the others have no vectors."""
+    for states in all_states:
+        if selected.declares(op, states.partition.dtype, states.partition.rank):
+            yield states
 
 
-def _tell_standings(op: str, found: Sequence[MutantStates], left_out: int) -> None:
-    """A line for each part, and the mutants that nobody knows how to kill there."""
-    more = f" ({left_out} parts of other types and ranks left out)" if left_out else ""
-    click.echo(f"{op}, each part alone{more}:")
-    width = max(len(str(one.partition)) for one in found)
-    for one in found:
-        left = one.survivors
-        killed = one.counted - len(left.undetermined)
-        score = f"{100 * killed / one.counted:.1f} %" if one.counted else "none"
+def _print_partitions(op: str, all_states: Sequence[MutantStates], left_out: int) -> None:
+    """Print a line for each partition, and its undetermined mutants."""
+    remark = f" ({left_out} parts of other types and ranks left out)" if left_out else ""
+    click.echo(f"{op}, each part alone{remark}:")
+    width = max(len(str(states.partition)) for states in all_states)
+    for states in all_states:
+        survivors, counted = states.survivors, states.counted
+        killed = counted - len(survivors.undetermined)
+        score = f"{100 * killed / counted:.1f} %" if counted else "none"
         click.echo(
-            f"    {one.partition!s:{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
-            f" {len(left.inert):3} inert, {len(left.stated):2} stated,"
-            f" {len(left.excused):2} excused at must"
+            f"    {states.partition!s:{width}}  {score:>7}  {killed:3} of {counted:3} killed,"
+            f" {len(survivors.inert):3} inert, {len(survivors.stated):2} stated,"
+            f" {len(survivors.excused):2} excused at must"
         )
         for label, names in (
-            ("undetermined", left.undetermined),
-            ("marked as impossible to kill, but killed", one.refuted),
+            ("undetermined", survivors.undetermined),
+            ("marked as impossible to kill, but killed", states.refuted),
         ):
             if names:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
 
 
-def _tell_holdout(found: Sequence[HeldOutScore]) -> None:
-    for suite in dict.fromkeys(held.suite for held in found):
-        among = [held for held in found if held.suite == suite]
-        total = _share(sum(h.killed for h in among), sum(h.mutants for h in among))
+def _print_holdout(scores: Sequence[HeldOutScore]) -> None:
+    for suite in dict.fromkeys(held.suite for held in scores):
+        of_suite = [held for held in scores if held.suite == suite]
+        total = _share(sum(h.killed for h in of_suite), sum(h.mutants for h in of_suite))
         click.echo(f"hold-out, {suite}: {total} held-out mutants killed")
-        for held in among:
+        for held in of_suite:
             missed = f"; survived: {', '.join(held.missed)}" if held.missed else ""
             share = _share(held.killed, held.mutants)
             click.echo(

@@ -33,19 +33,19 @@ def backends(name: str | None) -> None:
     if name is not None:
         _show(name)
         return
-    found = available()
-    width = max((len(row.name) for row in found), default=0)
-    for row in found:
-        state = "  " if row.installed else "- "
-        click.echo(f"{state}{row.name:{width}}  {row.summary}")
-    missing = [row.name for row in found if not row.installed]
+    rows = available()
+    width = max((len(row.name) for row in rows), default=0)
+    for row in rows:
+        mark = "  " if row.installed else "- "
+        click.echo(f"{mark}{row.name:{width}}  {row.summary}")
+    missing = [row.name for row in rows if not row.installed]
     if missing:
         click.echo()
         click.echo(f"- not installed; for example: {install(missing[0])}")
 
 
 def _show(name: str) -> None:
-    """Print the options of one backend, which is imported and not created."""
+    """Print the options of a backend, which is imported and not created."""
     from conformance.backends.discovery import locate
     from conformance.backends.options import declared_by
 
@@ -55,6 +55,6 @@ def _show(name: str) -> None:
     options = declared_by(value)
     if not options:
         click.echo("no options")
-    for one in options:
-        usual = "" if one.default is None else f" [default: {one.default}]"
-        click.echo(f"  {one.name}: {one.help} It is {one.expected}.{usual}")
+    for option in options:
+        default = "" if option.default is None else f" [default: {option.default}]"
+        click.echo(f"  {option.name}: {option.help} It is {option.expected}.{default}")

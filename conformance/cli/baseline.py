@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import SourcePath
+from conformance.cli.remote_paths import SourcePath
 from conformance.safe_text import number_of
 
 EXAMPLES = """

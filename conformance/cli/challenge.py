@@ -91,7 +91,7 @@ Examples:
 )
 @backend_options("The backend, as for conformance check.", required=True)
 @env_option
-def hashed(backend: str, env: str | None) -> None:
+def hash_backend(backend: str, env: str | None) -> None:
     """Print what a backend is made of, and the digest that a challenge binds.
 
     The backend is imported but not run. A Python backend is its modules, all files of the
@@ -101,8 +101,9 @@ def hashed(backend: str, env: str | None) -> None:
     from conformance.backends import components
 
     hashed = _identity(backend, env).pieces or ()
-    for piece in hashed:
-        click.echo(f"{piece.sha256 or 'not hashed':64}  {piece.kind} {piece.name}")
+    for component in hashed:
+        sha256 = component.sha256 or "not hashed"
+        click.echo(f"{sha256:64}  {component.kind} {component.name}")
     click.echo(f"{components.composition_digest(hashed)}  all {len(hashed)}")
 
 
@@ -212,8 +213,7 @@ def run(
         )
     specs = loader.select_specs(ops)
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
-    asked = runner.executor_for(backend)
-    identity = _loaded(asked)
+    identity = _load_identity(runner.executor_for(backend))
     tested = recorded_backend(
         identity, backend, [components.remote_component("not hashed")] if remote else ()
     )
@@ -233,27 +233,27 @@ def run(
         )
     executor = HashingExecutor(runner.executor_for(backend), identity.pieces)
     executor.independent = IndependentCalls(level, parse_precision(precision))
-    wanted = (page(out, "--out"),)
-    found = checked(
+    report_targets = (page(out, "--out"),)
+    result = checked(
         str(out / SUITE),
         executor,
         report=out,
-        wanted=wanted,
+        wanted=report_targets,
         resume=False,
         level=level,
         precision=precision,
     )
-    conclude(found, wanted, out)
+    conclude(result, report_targets, out)
     if executor.independent.remark:
         click.echo(executor.independent.remark, err=True)
-    if found.footer["interrupted"]:
+    if result.footer["interrupted"]:
         click.echo("interrupted, so there is no record: run it again", err=True)
-        ctx.exit(exit_code(found))
-    made = make_record(secret, tested, selected, specs, found.log, executor.digests)
+        ctx.exit(exit_code(result))
+    record = make_record(secret, tested, selected, specs, result.log, executor.digests)
     with replacing(out / RECORD) as file:
-        file.write_bytes(encode_record(made))
+        file.write_bytes(encode_record(record))
     click.echo(f"record: {out / RECORD}", err=True)
-    ctx.exit(exit_code(found))
+    ctx.exit(exit_code(result))
 
 
 @challenge.command(
@@ -317,11 +317,11 @@ def verify(
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
     record = read_record(file)
-    given_specs = loader.select_specs(ops, ()) if ops else {}
+    specs = loader.select_specs(ops, ()) if ops else {}
     steps: list[Step] = []
     with Progress(1, "verifying") as progress:
         inputs = VerifierInputs(
-            find=lambda op: given_specs.get(op) or loader.find_spec(op),
+            find=lambda op: specs.get(op) or loader.find_spec(op),
             published=commitment or "",
             executor=None
             if backend is None
@@ -337,29 +337,30 @@ def verify(
             lines = wrap(f"{step.outcome.value:9} {step.text}", 78, " " * 22, f"{step.name:11} ")
             click.echo("\n".join(lines))
     failed = [step.name for step in steps if step.outcome is StepOutcome.FAILED]
-    missing = [step.name for step in steps if step.outcome is StepOutcome.SKIPPED]
+    skipped = [step.name for step in steps if step.outcome is StepOutcome.SKIPPED]
     click.echo()
     click.echo("\n".join(wrap(record.conclusion["claim"], 78)))
     if failed:
         click.echo(f"The record does not verify: {', '.join(failed)}.")
         ctx.exit(EXIT_NOT_CONFORMANT)
-    more = f" Not checked: {', '.join(missing)}." if missing else ""
-    click.echo(f"What was checked is right.{more}")
+    remark = f" Not checked: {', '.join(skipped)}." if skipped else ""
+    click.echo(f"What was checked is right.{remark}")
 
 
 def _identity(backend: str, env: str | None) -> Identity:
     from conformance.run.executor_options import Isolation
 
-    return _loaded(Isolation("process", env=env, hashed=True).executor_for(backend))
+    return _load_identity(Isolation("process", env=env, hashed=True).executor_for(backend))
 
 
-def _loaded(executor: Executor) -> Identity:
-    """Who a backend is and what it is made of: it is imported but not run."""
+def _load_identity(executor: Executor) -> Identity:
+    """Return the name and the components of a backend, which is imported but not run."""
     from conformance.cli.streams import kept_clean
 
     with kept_clean(), executor:
         return executor.identity
 
 
-def _not_hashed(pieces: Sequence[Component]) -> str:
-    return ", ".join(f"{piece.kind} {piece.name}" for piece in pieces if not piece.sha256)
+def _not_hashed(components: Sequence[Component]) -> str:
+    missing = (component for component in components if not component.sha256)
+    return ", ".join(f"{component.kind} {component.name}" for component in missing)

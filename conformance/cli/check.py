@@ -11,7 +11,6 @@ import click
 
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.completing import completed_in_time
-from conformance.cli.crew import Crew
 from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import (
     CHECK_LEVEL,
@@ -25,8 +24,9 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
-from conformance.cli.places import TargetPath
+from conformance.cli.remote_paths import TargetPath
 from conformance.cli.sections import SectionedCommand
+from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def check(
         wanted = (page(report, "--report"), *wanted)
     from conformance.run.partition_filter import PartitionFilter
 
-    crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
+    worker_options = WorkerOptions(1 if cluster is None else jobs or 1, cluster, insecure)
     if cluster is not None and (shard is not None or executor == "inline"):
         raise UsageError(
             "--cluster cannot be combined with --shard or --executor inline",
@@ -230,7 +230,7 @@ def check(
         partitions = PartitionFilter.of(dtypes, ranks)
         suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
     asked = {} if shard is None else {"shard": shard}
-    with crew.working() as workers:
+    with worker_options.working() as workers:
 
         def ask(suite: str | None, *, resume: bool) -> Run:
             return checked(

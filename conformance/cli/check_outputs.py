@@ -1,4 +1,4 @@
-"""``conformance check-outputs``: the outputs that a device computed, as a run like any other."""
+"""``conformance check-outputs``: grades the outputs that a device computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from conformance.cli.check import SECTIONS, check, confirm_digest
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
-from conformance.cli.places import SourcePath
+from conformance.cli.remote_paths import SourcePath
 from conformance.cli.sections import SectionedCommand
 
 EXAMPLES = """
@@ -29,7 +29,7 @@ LEFT_OUT = (
     *("backend", "option", "env", "executor", "jobs", "timeout", "memory", "repeat"),
     *("complete", "resume", "shard", "cluster", "insecure", "shuffle"),
 )
-"""Options of `check` that speak of how a backend is run."""
+"""Options of `check` about how a backend is run."""
 
 
 def _check_outputs(
@@ -38,9 +38,9 @@ def _check_outputs(
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import DeviceExecutor
 
-    wanted = targets(formats, report, log=report and report / LOG)
+    report_targets = targets(formats, report, log=report and report / LOG)
     if report is not None:
-        wanted = (page(report, "--report"), *wanted)
+        report_targets = (page(report, "--report"), *report_targets)
     suite, ops, digest = (settings.pop(name) for name in ("suite", "ops", "suite_digest"))
     if digest is not None:
         confirm_digest(suite, digest)
@@ -48,12 +48,12 @@ def _check_outputs(
         suite,
         DeviceExecutor(folder),
         report=report,
-        wanted=wanted,
+        wanted=report_targets,
         resume=False,
         ops=ops or None,
         **settings,
     )
-    conclude(run, wanted, report)
+    conclude(run, report_targets, report)
     click.get_current_context().exit(exit_code(run))
 
 

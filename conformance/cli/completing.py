@@ -149,12 +149,12 @@ def completed(
     What a backend declares, in the environment ``env`` if that is given, is completed, or without
     one every part; of these, those of the element types and ranks in ``partitions``. With
     ``smaller`` smaller relatives of large vectors are added. Raises UsageError for a suite that
-    cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
+    cannot be completed, and what :func:`supported_subsets_of` raises.
     """
     from conformance.audit.audit_suite import select_operators
     from conformance.choices import SuiteName
     from conformance.cli.checking import evaluate
-    from conformance.cli.part import claims_of
+    from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate import lacking
     from conformance.generate.suites import versions
     from conformance.suite.writer import check_target, write_suite
@@ -162,7 +162,7 @@ def completed(
     specs = {op: _sound(base, op) for op in select_operators(base, ops)}
     asked = None
     if backend is not None or partitions:
-        asked = claims_of(backend, specs, env, partitions)
+        asked = supported_subsets_of(backend, specs, env, partitions)
     if asked is not None:
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
     whole, base = base, base.only(specs) if base.is_shipped else base
@@ -172,7 +172,7 @@ def completed(
     there = {}
     for op, spec in specs.items():
         known = lacking.known(base, op)
-        own = (one for one in known.vectors if asked is None or asked.asks(spec, one.case))
+        own = (one for one in known.vectors if asked is None or asked.includes(spec, one.case))
         there[op] = replace(known, vectors=tuple(own))
     with Progress(1, "completing") as progress:
         added = list(
@@ -190,7 +190,7 @@ def completed(
         vector
         for one in added
         for vector in one.vectors
-        if asked is None or asked.asks(specs[one.op], vector.case)
+        if asked is None or asked.includes(specs[one.op], vector.case)
     ]
     _tell(base, new, backend)
     manifest = base.manifest

@@ -11,7 +11,7 @@ import click
 
 from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
-from conformance.cli.part import part_options
+from conformance.cli.partition_options import part_options
 from conformance.cli.progress import Progress
 from conformance.errors import UsageError
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from conformance.suite.strength import Pair
 
 EXIT_INCOMPLETE = 1
-SHOWN = 12
+MAX_LISTED = 12
+"""Lines that are listed of an operator and rank."""
 
 EXAMPLES = """
 \b
@@ -88,51 +89,51 @@ def coverage(
     from conformance.audit.audit_suite import select_operators
     from conformance.audit.coverage import coverage as measure
     from conformance.backends.supported_subsets import supported_subsets
-    from conformance.cli.part import capabilities, part, tell_part
+    from conformance.cli.partition_options import capabilities, print_partition, select_partition
     from conformance.generate.narrow import narrowed
     from conformance.suite.store import open_suite
 
-    whole = suite = open_suite(name)
-    asked = select_operators(suite, ops)
-    asked_for = capabilities(backend, dtypes, ranks, profile, suite.specs)
-    narrow = None
-    if asked_for is not None:
-        suite = part(suite, asked, asked_for)
-        narrow = supported_subsets(asked_for, {op: suite.specs[op] for op in asked})
-    whole.manifest.confirm()
-    click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
-    if asked_for is not None:
-        tell_part(suite, whole, asked, "some pairs cannot be covered in it")
+    full_suite = suite = open_suite(name)
+    selected_ops = select_operators(suite, ops)
+    selected = capabilities(backend, dtypes, ranks, profile, suite.specs)
+    subsets = None
+    if selected is not None:
+        suite = select_partition(suite, selected_ops, selected)
+        subsets = supported_subsets(selected, {op: suite.specs[op] for op in selected_ops})
+    full_suite.manifest.confirm()
+    click.echo(f"suite {full_suite.name}, sha256 {full_suite.digest[:16]}")
+    if selected is not None:
+        print_partition(suite, full_suite, selected_ops, "some pairs cannot be covered in it")
     click.echo("operator                rank  vectors    targets            pairs   infeasible")
     complete = True
-    strata: list[RankCoverage] = []
-    there = [op for op in asked if op in suite.manifest.ops]
-    evaluate(suite, suite.manifest.of(there))
-    with Progress(len(there), "measuring") as progress:
-        for number, op in enumerate(there):
-            progress.at(op, number)
+    with_strata: list[RankCoverage] = []
+    measured_ops = [op for op in selected_ops if op in suite.manifest.ops]
+    evaluate(suite, suite.manifest.of(measured_ops))
+    with Progress(len(measured_ops), "measuring") as progress:
+        for index, op in enumerate(measured_ops):
+            progress.at(op, index)
             vectors = suite.vectors([op], answers=False)
-            spec = suite.specs[op] if narrow is None else narrowed(suite.specs[op], narrow[op])
-            measured, wrong = measure(spec, suite.manifest, vectors)
-            for one in measured:
-                _tell(one)
-                complete &= one.complete
-                strata += [one] if one.strata is not None else []
-            for problem in wrong:
+            spec = suite.specs[op] if subsets is None else narrowed(suite.specs[op], subsets[op])
+            coverage_by_rank, problems = measure(spec, suite.manifest, vectors)
+            for rank_coverage in coverage_by_rank:
+                _print_coverage(rank_coverage)
+                complete &= rank_coverage.complete
+                with_strata += [rank_coverage] if rank_coverage.strata is not None else []
+            for problem in problems:
                 click.echo(f"    {problem}")
-            complete &= not wrong
+            complete &= not problems
             if why and op in suite.manifest.strength:
-                _tell_reasons(suite.manifest.strength[op].infeasible)
-    if strata:
+                _print_reasons(suite.manifest.strength[op].infeasible)
+    if with_strata:
         click.echo("operator                rank  remainders in strata   infeasible")
-        for one in strata:
-            _tell_strata(one)
+        for rank_coverage in with_strata:
+            _print_strata(rank_coverage)
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 
 
 def _prove(ops: tuple[str, ...], processes: int) -> bool:
-    """Find or check the proofs of some operators; whether anything is undecided or refuted."""
+    """Find or check the proofs of some operators; return whether any is undecided or refuted."""
     from itertools import groupby
 
     from conformance.generate import proving
@@ -141,64 +142,66 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.suite import proofs
 
     specs = loader.select_specs(ops)
-    kept = {op: proofs.current(spec) for op, spec in specs.items()}
-    for op in (op for op, found in kept.items() if found is None):
-        _writable(proofs.file_of(specs[op]))
+    stored = {op: proofs.current(spec) for op, spec in specs.items()}
+    for op in (op for op, pairs in stored.items() if pairs is None):
+        _require_writable(proofs.file_of(specs[op]))
     with Progress(1, "proving") as progress:
         decided = proving.prove([*specs.values()], processes=processes, progress=progress.at)
     click.echo("operator                rank    covered   contradicted   undecided   proofs")
-    open_ = False
-    for op, group in groupby(decided, key=lambda one: one.op):
+    is_open = False
+    for op, group in groupby(decided, key=lambda rank: rank.op):
         ranks = list(group)
-        for one in ranks:
-            how = "found" if kept[op] is None else "refuted" if one.refuted else "confirmed"
+        for rank in ranks:
+            state = "found" if stored[op] is None else "refuted" if rank.refuted else "confirmed"
             click.echo(
-                f"{op:22} {one.rank:5} {one.shown:10} {len(one.infeasible):14}"
-                f" {len(one.undecided):11}   {how}"
+                f"{op:22} {rank.rank:5} {rank.shown:10} {len(rank.infeasible):14}"
+                f" {len(rank.undecided):11}   {state}"
             )
-            _list([f"undecided: {a} with {b}" for a, b in one.undecided])
-            _list([f"marked infeasible, but not confirmed: {a} with {b}" for a, b in one.refuted])
-            open_ |= bool(one.undecided or one.refuted)
+            _list([f"undecided: {a} with {b}" for a, b in rank.undecided])
+            _list([f"marked infeasible, but not confirmed: {a} with {b}" for a, b in rank.refuted])
+            is_open |= bool(rank.undecided or rank.refuted)
         file = proofs.file_of(specs[op])
-        if kept[op] is None:
+        if stored[op] is None:
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as new:
                 new.write_bytes(proofs.dump(proving.proofs_of(specs[op], ranks)))
             click.echo(f"{file}: written")
-        elif any(one.refuted or one.undecided for one in ranks):
+        elif any(rank.refuted or rank.undecided for rank in ranks):
             click.echo(f"{file}: remove the file to search for the proofs again")
-    return open_
+    return is_open
 
 
-def _writable(file: Path) -> None:
-    """Raises UsageError for a file that cannot be written, before the work that it is to hold."""
-    folder = next(one for one in file.absolute().parents if one.exists())
+def _require_writable(file: Path) -> None:
+    """Raise UsageError for a file that cannot be written, before the work for it."""
+    folder = next(parent for parent in file.absolute().parents if parent.exists())
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{folder}: cannot be written", hint="copy the specification elsewhere")
 
 
-def _tell(one: RankCoverage) -> None:
-    edges, pairs = len(one.feasible_edges), len(one.feasible_pairs)
-    shown_edges = edges - len(one.missing_edges)
-    shown_pairs = pairs - len(one.missing_pairs)
+def _print_coverage(rank: RankCoverage) -> None:
+    targets, pairs = len(rank.feasible_edges), len(rank.feasible_pairs)
+    covered_targets = targets - len(rank.missing_edges)
+    covered_pairs = pairs - len(rank.missing_pairs)
     click.echo(
-        f"{one.op:22} {one.rank:5} {one.vectors:8} {shown_edges:4} of {edges:3}"
-        f" {shown_pairs:6} of {pairs:5} {len(one.infeasible_pairs):12}"
+        f"{rank.op:22} {rank.rank:5} {rank.vectors:8} {covered_targets:4} of {targets:3}"
+        f" {covered_pairs:6} of {pairs:5} {len(rank.infeasible_pairs):12}"
     )
-    lines = [f"target not covered: {edge}" for edge in one.missing_edges]
-    lines += [f"not covered in {dtype}: {edge}" for dtype, edge in one.missing_types]
-    lines += [f"pair not covered: {a} with {b}" for a, b in one.missing_pairs]
-    lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in one.disproved]
-    lines += [f"undecided: {a} with {b}" for a, b in one.undecided]
+    lines = [f"target not covered: {target}" for target in rank.missing_edges]
+    lines += [f"not covered in {dtype}: {target}" for dtype, target in rank.missing_types]
+    lines += [f"pair not covered: {a} with {b}" for a, b in rank.missing_pairs]
+    lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in rank.disproved]
+    lines += [f"undecided: {a} with {b}" for a, b in rank.undecided]
     _list(lines)
 
 
-def _tell_strata(one: RankCoverage) -> None:
-    strata = one.strata
+def _print_strata(rank: RankCoverage) -> None:
+    strata = rank.strata
     assert strata is not None
-    can = len(strata.required - strata.infeasible)
-    met = can - len(strata.missing) - len(strata.undecided)
-    click.echo(f"{one.op:22} {one.rank:5} {met:10} of {can:6} {len(strata.infeasible):12}")
+    feasible = len(strata.required - strata.infeasible)
+    covered = feasible - len(strata.missing) - len(strata.undecided)
+    click.echo(
+        f"{rank.op:22} {rank.rank:5} {covered:10} of {feasible:6} {len(strata.infeasible):12}"
+    )
     lines = [f"not covered: {a} with {b}" for a, b in strata.missing]
     lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in strata.disproved]
     lines += [f"undecided: {a} with {b}" for a, b in strata.undecided]
@@ -206,13 +209,13 @@ def _tell_strata(one: RankCoverage) -> None:
 
 
 def _list(lines: Sequence[str]) -> None:
-    for line in lines[:SHOWN]:
+    for line in lines[:MAX_LISTED]:
         click.echo(f"    {line}")
-    if len(lines) > SHOWN:
-        click.echo(f"    and {len(lines) - SHOWN} more")
+    if len(lines) > MAX_LISTED:
+        click.echo(f"    and {len(lines) - MAX_LISTED} more")
 
 
-def _tell_reasons(infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]]) -> None:
+def _print_reasons(infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]]) -> None:
     from collections import Counter
 
     for rank, pairs in infeasible.items():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import SourcePath
 from conformance.cli.progress import Progress
+from conformance.cli.remote_paths import SourcePath
 
 EXAMPLES = """
 \b
@@ -60,14 +60,14 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
     from conformance.report.registry import write_text
 
     source = open_source(ops, suite, logs)
-    accounts = []
+    all_facts = []
     with Progress(len(source.specs), "writing") as progress:
         for number, spec in enumerate(source.specs):
             progress.at(spec.op, number)
-            told = collect_facts(spec, source.suite, source.runs, show_command(suite))
-            accounts.append(told)
-            write_text(out / file_name(spec.op), operator_page(told))
+            facts = collect_facts(spec, source.suite, source.runs, show_command(suite))
+            all_facts.append(facts)
+            write_text(out / file_name(spec.op), operator_page(facts))
     index = write_text(
-        out / "index.html", index_page(accounts, source.runs, source.suite.manifest.name)
+        out / "index.html", index_page(all_facts, source.runs, source.suite.manifest.name)
     )
-    click.echo(f"wrote {index}, and {len(accounts)} operator pages", err=True)
+    click.echo(f"wrote {index}, and {len(all_facts)} operator pages", err=True)

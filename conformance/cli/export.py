@@ -11,8 +11,8 @@ import click
 from conformance.choices import LEVELS
 from conformance.cli.checking import evaluate
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
-from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
+from conformance.cli.remote_paths import TargetPath
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def export(
     evaluate(opened, entries)
     total = len(entries)
     with Progress(total, "exporting") as progress:
-        found = write(
+        exported = write(
             opened,
             out,
             layout=layout,
@@ -110,25 +110,25 @@ def export(
             options=options,
             progress=lambda number: progress.at("", number),
         )
-    for op, reason, count in found.index.left_out:
+    for op, reason, count in exported.index.left_out:
         click.echo(f"not exported: {op}, {number_of(count, 'vector')}: {reason}")
-    if found.ended:
-        click.echo(f"refused as models: {number_of(found.ended, 'case')}; see ending.txt there")
-    cases = len(found.index.cases)
+    if exported.ended:
+        click.echo(f"refused as models: {number_of(exported.ended, 'case')}; see ending.txt there")
+    cases = len(exported.index.cases)
     click.echo(
         f"{number_of(cases, 'case')} in {out}; write outputs beside the inputs, and {out / DEVICE}:"
     )
-    example = {"name": "my device", "version": "1.0", "nonce": found.index.nonce}
+    example = {"name": "my device", "version": "1.0", "nonce": exported.index.nonce}
     click.echo(f"  {json.dumps(example)}")
 
 
 def _declared(backend: str | None, file: Path | None) -> Capabilities | None:
     from conformance.backends.capabilities import Capabilities
-    from conformance.cli.part import declared_by
+    from conformance.cli.partition_options import declared_capabilities
     from conformance.errors import UsageError
 
     if backend is not None:
-        return declared_by(backend)
+        return declared_capabilities(backend)
     if file is None:
         return None
     try:

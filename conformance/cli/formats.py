@@ -24,15 +24,18 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 Command = Callable[..., Any]
 
 
-def format_option(folder: str, otherwise: str = "") -> Callable[[Command], Command]:
-    """The option; ``folder`` says where files go, ``otherwise`` what happens without it."""
+def format_option(folder: str, default: str = "") -> Callable[[Command], Command]:
+    """Return the option ``--format``.
+
+    ``folder`` says where files go, ``default`` what happens without the option.
+    """
     return click.option(
         "--format",
         "formats",
         multiple=True,
         metavar="NAME[=FILE]",
         help="Also write the run in this format: badge, github, html, json, junit, sarif, summary "
-        f"or terminal; repeatable{otherwise}. FILE is a path, or - for standard output. Without "
+        f"or terminal; repeatable{default}. FILE is a path, or - for standard output. Without "
         f"it github goes to standard output, summary to ${STEP_SUMMARY} where that is set, and "
         f"any other into {folder}.",
     )
@@ -40,9 +43,9 @@ def format_option(folder: str, otherwise: str = "") -> Callable[[Command], Comma
 
 @dataclass(frozen=True)
 class Target:
-    """A format and where it goes: to a file, to standard output (``-``), or after a file's end.
+    """A format and its path: a file, standard output (``-``), or a file to ``append`` to.
 
-    ``hint`` says how to name another place, ``label`` what it is called for people.
+    ``hint`` says how to name another path, ``label`` is its name in messages.
     """
 
     name: str
@@ -53,7 +56,7 @@ class Target:
 
 
 def page(folder: Path, option: str) -> Target:
-    """The HTML page in the folder that an option names."""
+    """Return the target of the HTML page, in the folder that an option names."""
     from conformance.report.registry import report_format
 
     hint = f"name a folder that you may write to, with room on its disk: {option} DIR"
@@ -61,31 +64,32 @@ def page(folder: Path, option: str) -> Target:
 
 
 def targets(
-    wanted: Sequence[str], folder: Path | None, *, log: Path | None = None
+    formats: Sequence[str], folder: Path | None, *, log: Path | None = None
 ) -> tuple[Target, ...]:
-    """Where each wanted format goes; known before a run begins, so that none is made in vain.
+    """Parse ``NAME[=FILE]`` of each format, before a run, so that none is made in vain.
 
-    Raises :class:`UsageError` for an unknown format, one without a place, or two in one place.
+    Raises :class:`UsageError` for an unknown format, a format without a path, or two formats with
+    the same path.
     """
-    found = tuple(_target(text, folder) for text in wanted)
+    parsed = tuple(_target(text, folder) for text in formats)
     taken = {} if log is None else {resolved(log): "the run log"}
-    for target in found:
-        place = target.path if target.path == STDOUT else resolved(target.path)
-        if place in taken:
+    for target in parsed:
+        path = target.path if target.path == STDOUT else resolved(target.path)
+        if path in taken:
             raise UsageError(
-                f"--format {target.name}: {target.path} is taken by {taken[place]}",
+                f"--format {target.name}: {target.path} is taken by {taken[path]}",
                 hint=target.hint,
             )
-        taken[place] = target.name
-    return found
+        taken[path] = target.name
+    return parsed
 
 
-def clear(wanted: Iterable[Target]) -> None:
-    """Remove the files of an earlier run, which must not be taken for those of one that dies.
+def clear(report_targets: Iterable[Target]) -> None:
+    """Remove the files of an earlier run, in case this run is killed.
 
-    Raises :class:`UsageError` for a place where no file can be.
+    Raises :class:`UsageError` for a path that cannot be a file.
     """
-    for target in wanted:
+    for target in report_targets:
         if target.path == STDOUT or target.append:
             continue
         try:
@@ -100,19 +104,19 @@ def clear(wanted: Iterable[Target]) -> None:
             ) from error
 
 
-def take_stdout(wanted: Sequence[Target]) -> bool:
-    """Whether standard output belongs to a format, and anything else has to go elsewhere."""
-    return any(target.path == STDOUT for target in wanted)
+def take_stdout(report_targets: Sequence[Target]) -> bool:
+    """Return whether a format takes standard output, so that nothing else may."""
+    return any(target.path == STDOUT for target in report_targets)
 
 
-def write(run: RunLog, wanted: Iterable[Target]) -> None:
-    """Write each format, standard output last; one that fails keeps no other from being written.
+def write(run: RunLog, report_targets: Iterable[Target]) -> None:
+    """Write each format, standard output last, even if another format fails.
 
-    Raises :class:`UsageError` where a file cannot be written, for the last of them; the others
-    are told on standard error.
+    Raises :class:`UsageError` for the last file that cannot be written; errors for the others go to
+    standard error.
     """
     failed: list[UsageError] = []
-    for target in sorted(wanted, key=lambda one: one.path == STDOUT):
+    for target in sorted(report_targets, key=lambda target: target.path == STDOUT):
         try:
             _write(run, target)
         except UsageError as error:
@@ -127,7 +131,7 @@ def _write(run: RunLog, target: Target) -> None:
     from conformance.report.registry import report_format, write_format
 
     if target.path == STDOUT:
-        # Bytes, since what a file says of its encoding must be true on any terminal.
+        # Bytes, since the encoding that a file states must be right on any terminal.
         sys.stdout.buffer.write(report_format(target.name).render(run).encode())
         return
     if target.append:
@@ -140,10 +144,10 @@ def _write(run: RunLog, target: Target) -> None:
 def _target(text: str, folder: Path | None) -> Target:
     from conformance.report.registry import report_format
 
-    name, given, file = text.partition("=")
+    name, equals, file = text.partition("=")
     default = report_format(name).FILE
     hint = f"name another file: --format {name}=FILE"
-    if given:
+    if equals:
         if not file:
             raise UsageError(
                 f"--format {text} names no file", hint=f"write --format {name}={default}"

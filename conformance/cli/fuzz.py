@@ -38,14 +38,14 @@ SECONDS = 60.0
 TIMEOUT = 10.0
 SUITE, SCRIPTS = "suite", "scripts"
 DATABASE = Path(".conformance") / "fuzz"
-MOST_TOLD = 40
-"""Causes that are printed, at most."""
+MAX_CAUSES = 40
+"""Causes that are printed."""
 
-MOST_OTHERS = 4
-"""Further operators that are named beside the one whose case is shown, at most."""
+MAX_OPERATORS = 4
+"""Further operators that are named beside the operator whose case is shown."""
 
-MOST_SCRIPTS = 20
-"""Scripts that are written, at most: each runs the backend once more."""
+MAX_SCRIPTS = 20
+"""Scripts that are written: each runs the backend once more."""
 
 _TIME = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,3})?)(?P<unit>s|m|min|h)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -143,55 +143,57 @@ def fuzz(
     specs = loader.select_specs(ops)
     out = Path("reports") / f"fuzz-{slug(backend)}" if out is None else out
     check_target(out / SUITE)
-    chosen = secrets.randbelow(1 << 32) if seed is None else seed
-    question = SearchRequest(
-        seed=chosen,
+    search_seed = secrets.randbelow(1 << 32) if seed is None else seed
+    request = SearchRequest(
+        seed=search_seed,
         level=level,
         precision=parse_precision(precision),
         timeout=timeout,
         seconds=_seconds(limit) if limit or cases is None else None,
         cases=cases,
     )
-    known = _known(database, specs) if seed is None else {}
-    click.echo(f"seed {chosen}", err=True)
+    earlier = _earlier_failures(database, specs) if seed is None else {}
+    click.echo(f"seed {search_seed}", err=True)
     runner = Isolation(None, None, timeout if env else None, memory, env).executor_for(backend)
     runner.allow(timeout)
-    session, outcome = _searched(runner, specs, question, known)
+    session, result = _search(runner, specs, request, earlier)
     try:
-        if outcome.discoveries:
-            _write(backend, env, level, precision, timeout, memory, out, specs, session, chosen)
+        if result.discoveries:
+            _write(
+                backend, env, level, precision, timeout, memory, out, specs, session, search_seed
+            )
     finally:
-        _keep(database, specs, outcome, known)
-        _tell(outcome)
-    if outcome.exit_code is not None:
-        ctx.exit(outcome.exit_code)
-    if outcome.discoveries or outcome.given_up:
+        _keep_failures(database, specs, result, earlier)
+        _print_result(result)
+    if result.exit_code is not None:
+        ctx.exit(result.exit_code)
+    if result.discoveries or result.given_up:
         ctx.exit(EXIT_NOT_CONFORMANT)
 
 
-def _searched(
+def _search(
     runner: Executor,
     specs: Mapping[str, OpSpec],
-    question: SearchRequest,
-    known: Mapping[str, Sequence[Case]],
+    request: SearchRequest,
+    earlier: Mapping[str, Sequence[Case]],
 ) -> tuple[FuzzSession, SearchResult]:
-    """The search, with a line that says how it goes on."""
+    """Run the search, with a progress line."""
     from conformance.cli.progress import Progress
     from conformance.fuzz.session import FuzzSession
 
     with runner as executor:
-        session = FuzzSession(executor, specs, question, known)
+        session = FuzzSession(executor, specs, request, earlier)
         with Progress(1, "searching") as progress:
 
-            def told(now: SearchResult) -> None:
+            def show(so_far: SearchResult) -> None:
+                pairs = sum(covered.pairs for covered in so_far.coverage.values())
                 progress.open(
-                    f"{number_of(now.cases, 'case')}, "
-                    f"{now.cases / max(now.seconds, 1e-9):.0f} a second, "
-                    f"{number_of(sum(one.pairs for one in now.coverage.values()), 'pair')}, "
-                    + _counted(len(now.discoveries))
+                    f"{number_of(so_far.cases, 'case')}, "
+                    f"{so_far.cases / max(so_far.seconds, 1e-9):.0f} a second, "
+                    f"{number_of(pairs, 'pair')}, " + _minimal_cases(len(so_far.discoveries))
                 )
 
-            return session, session.run(told)
+            return session, session.run(show)
 
 
 def _write(
@@ -206,86 +208,89 @@ def _write(
     session: FuzzSession,
     seed: int,
 ) -> None:
-    """The suite of what was found, a run on it with its page, and the scripts."""
+    """Write the suite of minimal cases, a run on it with its page, and scripts."""
     from conformance.fuzz.regression import write_regression_suite
     from conformance.model import FAILED
     from conformance.safe_text import one_line
 
-    failures = {op: one for op, one in session.failures.items() if one.discoveries}
+    failures = {op: of_op for op, of_op in session.failures.items() if of_op.discoveries}
     guidance = {op: session.guidance(op) for op in failures}
     suite = write_regression_suite(out / SUITE, specs, failures, guidance, seed=seed)
-    wanted = (page(out, "--out"),)
-    # A backend of this package needs no watching; others are watched as in the search.
-    bounds: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
+    report_targets = (page(out, "--out"),)
+    # A backend of this package needs no limits; others have those of the search.
+    limits: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
     run = checked(
         str(out / SUITE),
         backend,
         report=out,
-        wanted=wanted,
+        wanted=report_targets,
         resume=False,
         level=level,
         precision=precision,
         env=env,
-        **bounds,
+        **limits,
     )
-    write(run.log, wanted)
+    write(run.log, report_targets)
     click.echo(f"log: {out / LOG}", err=True)
     by_id = {discovery.vector.id: discovery for discovery in session.result.discoveries}
-    # What has no name and no minimal case is what others were before they were minimal.
-    causes = [one for one in run.log.causes if one.named or _minimal(one, by_id)]
-    for number, cause in enumerate(causes[:MOST_TOLD], start=1):
-        _tell_cause(number, cause, suite, by_id)
+    # A cause with no name and no minimal case is that of cases which were reduced to others.
+    causes = [cause for cause in run.log.causes if cause.named or _minimal(cause, by_id)]
+    for number, cause in enumerate(causes[:MAX_CAUSES], start=1):
+        _print_cause(number, cause, suite, by_id)
     failed = {result.id for result in run.results if result.status in FAILED}
     for discovery in session.result.discoveries:
         if discovery.vector.id not in failed:
             click.echo(f"Failed once, passed when rerun: {discovery.vector.description}")
             click.echo(f"   {one_line(discovery.result.message)[:200]}")
-    if len(causes) > MOST_TOLD:
-        click.echo(f"... and {len(causes) - MOST_TOLD} more, in {out / 'index.html'}")
-    # Who has interrupted the search does not wait for every script.
-    for cause in causes[: MOST_SCRIPTS if session.result.exit_code is None else 0]:
-        shown = _simplest(cause, suite).smallest
-        _script(out / SCRIPTS, suite, shown, backend, env, level, precision)
+    if len(causes) > MAX_CAUSES:
+        click.echo(f"... and {len(causes) - MAX_CAUSES} more, in {out / 'index.html'}")
+    # A user who has interrupted the search should not wait for every script.
+    for cause in causes[: MAX_SCRIPTS if session.result.exit_code is None else 0]:
+        vector_id = _simplest(cause, suite).smallest
+        _script(out / SCRIPTS, suite, vector_id, backend, env, level, precision)
 
 
 def _simplest(cause: Cause, suite: Suite) -> Finding:
-    """The finding of a cause whose case has the fewest elements of data."""
-    return min(cause.findings, key=lambda one: suite.get(one.smallest).inputs[0].size)
+    """Return the finding of a cause whose case has the fewest elements of data."""
+    return min(cause.findings, key=lambda finding: suite.get(finding.smallest).inputs[0].size)
 
 
-def _minimal(cause: Cause, found: Mapping[str, Discovery]) -> set[str]:
-    """The minimal cases of a cause, by their ids."""
-    return {id for _, id in cause.vectors if id in found}
+def _minimal(cause: Cause, discoveries: Mapping[str, Discovery]) -> set[str]:
+    """Return the ids of the minimal cases of a cause."""
+    return {id for _, id in cause.vectors if id in discoveries}
 
 
-def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Discovery]) -> None:
-    """A cause for people: what is wrong, the smallest case, and how to see it again."""
+def _print_cause(
+    number: int, cause: Cause, suite: Suite, discoveries: Mapping[str, Discovery]
+) -> None:
+    """Print a cause: what is wrong, the smallest case, and a command that reproduces it."""
     from conformance.failure_kind import facts_of
     from conformance.safe_text import one_line
 
     finding = _simplest(cause, suite)
     diagnosis = finding.diagnosis or {}
     sentence = diagnosis.get("sentence") if diagnosis.get("faults") else ""
-    # How many of these vectors fail says nothing: they were chosen for it.
-    several = len(diagnosis.get("alternatives") or ())
-    what = f"{several} known bugs give these outputs" if several else "No known bug"
+    # How many of these vectors fail means nothing: they were chosen because they fail.
+    count = len(diagnosis.get("alternatives") or ())
+    subject = f"{count} known bugs give these outputs" if count else "No known bug"
     failure = facts_of(finding.kind).predicate.removeprefix("with ")
-    sentence = sentence or f"{what}: {failure}."
+    sentence = sentence or f"{subject}: {failure}."
     click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")
     click.echo(f"   {one_line(finding.message)[:200]}")
-    one = found.get(finding.smallest)
-    if one is not None:
+    discovery = discoveries.get(finding.smallest)
+    if discovery is not None:
         click.echo(
-            f"   first seen after {number_of(one.cases, 'case')} and {one.seconds:.1f} s, "
-            f"minimal after {number_of(one.calls, 'call')}; failures like it: {one.cause.failures}"
+            f"   first seen after {number_of(discovery.cases, 'case')} and "
+            f"{discovery.seconds:.1f} s, minimal after {number_of(discovery.calls, 'call')}; "
+            f"failures like it: {discovery.cause.failures}"
         )
     click.echo(f"   {finding.reproduce}")
-    if count := len(_minimal(cause, found) - {finding.smallest}):
-        click.echo(f"   and {count} more minimal case{'s' * (count > 1)} like it")
-    if others := [op for op in cause.operators if op != finding.op]:
-        more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
-        click.echo(f"   also in {', '.join(others[:MOST_OTHERS])}{more}")
+    if similar := len(_minimal(cause, discoveries) - {finding.smallest}):
+        click.echo(f"   and {similar} more minimal case{'s' * (similar > 1)} like it")
+    if ops := [op for op in cause.operators if op != finding.op]:
+        suffix = f" and {len(ops) - MAX_OPERATORS} more" if len(ops) > MAX_OPERATORS else ""
+        click.echo(f"   also in {', '.join(ops[:MAX_OPERATORS])}{suffix}")
 
 
 def _trusted() -> tuple[str, ...]:
@@ -303,37 +308,39 @@ def _script(
     level: str,
     precision: str,
 ) -> None:
-    """The script of one failure, where the backend lets one be made."""
-    from conformance.cli.repro import made
+    """Write a script that reproduces a failure, if the backend allows it."""
+    from conformance.cli.repro import make_script
     from conformance.report.registry import write_text
 
     try:
         vector = suite.get(vector_id)
-        text, trial, otherwise = made(suite, vector, backend, env, level, precision, 60.0, folder)
+        text, script_run, difference = make_script(
+            suite, vector, backend, env, level, precision, 60.0, folder
+        )
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / f"{vector_id}.py", text, hint="name another folder: --out DIR")
     except ConformanceError as error:
         click.echo(f"no script for {vector_id}: {error.message}", err=True)
         return
-    ending = f"run once, it {trial.ending}" + (f"; {otherwise}" if otherwise else "")
+    ending = f"run once, it {script_run.ending}" + (f"; {difference}" if difference else "")
     click.echo(f"script: {folder / f'{vector_id}.py'} ({ending})", err=True)
 
 
-def _tell(outcome: SearchResult) -> None:
-    """What was found and covered, for people."""
-    found = len(outcome.discoveries)
+def _print_result(result: SearchResult) -> None:
+    """Print what was found and covered."""
+    count = len(result.discoveries)
     click.echo(
-        f"{number_of(outcome.cases, 'case')} in {outcome.seconds:.0f} s, until {outcome.ended}: "
-        + (_counted(found) if found else "nothing found, which does not prove conformance")
+        f"{number_of(result.cases, 'case')} in {result.seconds:.0f} s, until {result.ended}: "
+        + (_minimal_cases(count) if count else "nothing found, which does not prove conformance")
     )
-    if outcome.left_out:
+    if result.left_out:
         click.echo(
-            f"not looked at: {number_of(outcome.left_out, 'more failure')}; "
+            f"not looked at: {number_of(result.left_out, 'more failure')}; "
             "an operator has many causes"
         )
-    if outcome.given_up:
-        click.echo(f"the backend was given up: {outcome.given_up}")
-    for op, covered in outcome.coverage.items():
+    if result.given_up:
+        click.echo(f"the backend was given up: {result.given_up}")
+    for op, covered in result.coverage.items():
         if not covered.cases:
             click.echo(f"  {op:26} not reached")
             continue
@@ -344,35 +351,35 @@ def _tell(outcome: SearchResult) -> None:
         )
 
 
-def _counted(found: int) -> str:
-    return "1 minimal case" if found == 1 else f"{found} minimal cases"
+def _minimal_cases(count: int) -> str:
+    return "1 minimal case" if count == 1 else f"{count} minimal cases"
 
 
-def _known(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:
-    """Earlier failures; a file that cannot be used is told, and left out."""
+def _earlier_failures(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:
+    """Read earlier failures by operator, with a warning for each unusable file."""
     from conformance.fuzz.database import read_failures
 
-    found = {}
+    failures = {}
     for op, spec in specs.items():
         try:
-            found[op] = read_failures(database, spec)
+            failures[op] = read_failures(database, spec)
         except ConformanceError as error:
             click.echo(f"warning: earlier failures are not tried: {error}", err=True)
-    return {op: cases for op, cases in found.items() if cases}
+    return {op: cases for op, cases in failures.items() if cases}
 
 
-def _keep(
+def _keep_failures(
     database: Path,
     specs: Mapping[str, OpSpec],
-    outcome: SearchResult,
-    known: Mapping[str, Sequence[Case]],
+    result: SearchResult,
+    earlier: Mapping[str, Sequence[Case]],
 ) -> None:
     from conformance.fuzz.database import keep_failures
 
-    for op in dict.fromkeys(one.op for one in outcome.discoveries):
-        new = [one.vector.case for one in outcome.discoveries if one.op == op]
+    for op in dict.fromkeys(discovery.op for discovery in result.discoveries):
+        new = [discovery.vector.case for discovery in result.discoveries if discovery.op == op]
         try:
-            keep_failures(database, specs[op], new, known.get(op, ()))
+            keep_failures(database, specs[op], new, earlier.get(op, ()))
         except OSError as error:
             click.echo(f"warning: failures are not kept in {database}: {error}", err=True)
 
@@ -380,8 +387,8 @@ def _keep(
 def _seconds(text: str | None) -> float:
     if text is None:
         return SECONDS
-    found = _TIME.fullmatch(text.strip())
-    seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
+    match = _TIME.fullmatch(text.strip())
+    seconds = float(match["number"]) * _UNITS[match["unit"]] if match else 0.0
     if seconds <= 0:
         raise UsageError(f"{text!r} is not a time", hint="a time looks like 30s, 10m or 1h")
     return seconds

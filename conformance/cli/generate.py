@@ -7,16 +7,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from conformance.choices import SHIPPED_SUITES
-from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
-from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
-from conformance.cli.replacing import force_option, keep_another
+from conformance.cli.remote_paths import TargetPath
+from conformance.cli.replace_suite import force_option, keep_another
+from conformance.cli.worker_options import WorkerOptions
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from conformance.suite.cases import Cases
     from conformance.suite.store import Suite
 
+T = TypeVar("T")
+
 STRONG = 0.95
 """The mutation score below which a suite is called weak."""
 
-LISTED = 12
-"""How many surviving mutants are named."""
+MAX_LISTED = 12
+"""Surviving mutants, or coverage targets, that are named."""
 
 EXAMPLES = """
 \b
@@ -128,7 +130,7 @@ def generate(
     insecure: bool,
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
-    from conformance.cli.part import claims_of
+    from conformance.cli.partition_options import supported_subsets_of
     from conformance.errors import UsageError
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
@@ -137,54 +139,55 @@ def generate(
     from conformance.suite import cases, origin, shipped_suite
     from conformance.suite.writer import check_target, write_suite
 
-    crew = Crew(processes, cluster, insecure)
+    worker_options = WorkerOptions(processes, cluster, insecure)
     if drawn is not None:
-        from conformance.cli.drawn import draw
+        from conformance.cli.drawn_suite import draw
 
         if suite != "core":
             raise UsageError(
                 "--drawn cannot be combined with --suite",
                 hint="leave --suite out: --drawn does not select vectors",
             )
-        draw(ops, out, seed or 0, backend, drawn, crew, force=force)
+        draw(ops, out, seed or 0, backend, drawn, worker_options, force=force)
         return
     if cluster is not None:
         raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
     specs = loader.select_specs(ops, None if fresh else cases.shipped())
-    known = [] if fresh else _recorded(specs.values(), suite)
+    recorded_cases = [] if fresh else _recorded_cases(specs.values(), suite)
     if no_large:
-        known = [recorded.small(one) for one in known]
-    asked = claims_of(backend, specs) if backend is not None else None
-    if asked is not None:
-        specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
-    anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
+        recorded_cases = [recorded.small(cases_of_op) for cases_of_op in recorded_cases]
+    subsets = supported_subsets_of(backend, specs) if backend is not None else None
+    if subsets is not None:
+        specs = {op: spec for op, spec in specs.items() if op in subsets.by_op}
+    recorded_ops = [cases_of_op.op for cases_of_op in recorded_cases]
+    selected_anew = [spec for op, spec in specs.items() if op not in recorded_ops]
     root = seed or 0
-    bases = [origin.shipped(specs[one.op]) for one in known]
-    bases += [origin.carried(spec, mutants_of(spec)) for spec in anew]
-    seed = _seed(known) if known and not anew else root
+    bases = [origin.shipped(specs[op]) for op in recorded_ops]
+    bases += [origin.carried(spec, mutants_of(spec)) for spec in selected_anew]
+    seed = _seed(recorded_cases) if recorded_cases and not selected_anew else root
     keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
-    _announce(known, specs, anew)
+    _announce(recorded_cases, specs, selected_anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
-        made = list(
+        generated = list(
             plan.make(
-                anew,
+                selected_anew,
                 root=root,
                 processes=processes,
                 progress=progress.at,
                 suite=suite,
-                claims=None if asked is None else asked.by_op,
+                claims=None if subsets is None else subsets.by_op,
             )
         )
-        new = plan.known(made)
+        new = plan.known(generated)
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
-            recorded.vectors(known, specs, processes=processes, progress=progress.at),
+            recorded.vectors(recorded_cases, specs, processes=processes, progress=progress.at),
             (
                 (vector, suites)
-                for vector, suites in plan.members(made, suite)
-                if asked is None or asked.asks(specs[vector.case.op], vector.case)
+                for vector, suites in plan.members(generated, suite)
+                if subsets is None or subsets.includes(specs[vector.case.op], vector.case)
             ),
         )
         written = write_suite(
@@ -193,33 +196,42 @@ def generate(
             name=suite,
             seed=seed,
             versions=versions(),
-            kills={i: killed for one in known for i, killed in one.kills.items()} | new["kills"],
-            excused={i: some for one in known for i, some in one.excused.items()} | new["excused"],
-            strength={one.op: shipped_suite.strength(specs[one.op], one) for one in known}
+            kills=_merged(cases_of_op.kills for cases_of_op in recorded_cases) | new["kills"],
+            excused=_merged(cases_of_op.excused for cases_of_op in recorded_cases) | new["excused"],
+            strength={
+                cases_of_op.op: shipped_suite.strength(specs[cases_of_op.op], cases_of_op)
+                for cases_of_op in recorded_cases
+            }
             | new["strength"],
             uncovered=new["uncovered"],
-            withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
+            withdrawn=_merged(cases_of_op.withdrawn for cases_of_op in recorded_cases),
             bases=bases,
         )
     seconds = time.perf_counter() - began
-    _tell(written, specs, suite, out, seconds, narrowed=asked is not None)
+    _print_suite(written, specs, suite, out, seconds, narrowed=subsets is not None)
+
+
+def _merged(mappings: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
-    """How many mutants of an operator the vectors of a suite kill, and which survive that could
-    show in one of its parts."""
+    """Count the mutants of an operator that a suite kills, and list the survivors.
+
+    Mutants that no partition can kill are left out.
+    """
     from conformance.spec.catalogue import mutants_of
 
-    noticed = written.manifest.faults.get(spec.op, {})
-    never = written.manifest.strength[spec.op].parts.nowhere
-    counted = [fault.id for fault in mutants_of(spec) if not fault.equivalent]
-    survivors = [fault for fault in counted if not noticed.get(fault) and fault not in never]
-    return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors
+    kill_counts = written.manifest.faults.get(spec.op, {})
+    unkillable = written.manifest.strength[spec.op].parts.nowhere
+    ids = [mutant.id for mutant in mutants_of(spec) if not mutant.equivalent]
+    survivors = [id for id in ids if not kill_counts.get(id) and id not in unkillable]
+    return sum(kill_counts.get(id, 0) > 0 for id in ids), survivors
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - LISTED
-    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+def _first_few(names: Sequence[str]) -> str:
+    left_out = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def _share(killed: int, survivors: Sequence[str]) -> str:
@@ -227,42 +239,45 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
     return f"{100 * killed // (killed + len(survivors))} %"
 
 
-def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
-    """The recorded cases of those shipped operators that have some."""
+def _recorded_cases(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
+    """Read the recorded cases of shipped operators that have any."""
     from conformance.generate import recorded
     from conformance.spec.loader import shipped_specs
 
-    found = [
-        one
-        for spec in specs
-        if spec is shipped_specs().get(spec.op) and (one := recorded.read(spec.op)) is not None
-    ]
-    return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
+    shipped = shipped_specs()
+    all_cases = [recorded.read(spec.op) for spec in specs if spec is shipped.get(spec.op)]
+    existing = [cases_of_op for cases_of_op in all_cases if cases_of_op is not None]
+    if suite != "smoke":
+        return existing
+    return [recorded.part(cases_of_op, suite) for cases_of_op in existing]
 
 
-def _seed(known: Sequence[Cases]) -> int:
-    """The seed that recorded cases were selected with; 0 if not all with one."""
-    seeds = {one.seed for one in known}
+def _seed(recorded_cases: Sequence[Cases]) -> int:
+    """Return the seed of recorded cases; 0 if they have several."""
+    seeds = {cases_of_op.seed for cases_of_op in recorded_cases}
     return seeds.pop() if len(seeds) == 1 else 0
 
 
-def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]) -> None:
-    """Say what is going to be done, and what will be missing, before it takes its time."""
+def _announce(
+    recorded_cases: Sequence[Cases], specs: Mapping[str, OpSpec], selected_anew: Sequence[OpSpec]
+) -> None:
+    """Print what will be done, and what will be missing, since the work takes long."""
     from importlib.util import find_spec
 
     from conformance.errors import install
     from conformance.suite import shipped_suite
 
-    if known:
-        number = sum(len(one.recorded) for one in known)
-        click.echo(f"evaluating {number} recorded cases; --seed N selects new ones", err=True)
-    for one in (one for one in known if shipped_suite.outdated(specs[one.op], one)):
-        click.echo(
-            f"warning: {one.op} has changed since its cases were recorded, so their kills may be "
-            "out of date; see conformance suite record --help",
-            err=True,
-        )
-    if anew and find_spec("z3") is None:
+    if recorded_cases:
+        count = sum(len(cases_of_op.recorded) for cases_of_op in recorded_cases)
+        click.echo(f"evaluating {count} recorded cases; --seed N selects new ones", err=True)
+    for cases_of_op in recorded_cases:
+        if shipped_suite.outdated(specs[cases_of_op.op], cases_of_op):
+            click.echo(
+                f"warning: {cases_of_op.op} has changed since its cases were recorded, so their "
+                "kills may be out of date; see conformance suite record --help",
+                err=True,
+            )
+    if selected_anew and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
             f"undecided; to decide them: {install('generate')}",
@@ -270,22 +285,23 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
         )
 
 
-def _unmet(written: Suite, spec: OpSpec) -> Iterator[str]:
-    """What is said of the coverage targets that no vector of a suite covers."""
+def _uncovered_targets(written: Suite, spec: OpSpec) -> Iterator[str]:
+    """Yield lines about the coverage targets that no vector of a suite covers."""
     manifest = written.manifest
-    shown = {edge for one in manifest.vectors if one.op == spec.op for edge in one.edges}
-    infeasible = manifest.strength[spec.op].infeasible
-    unmet = [edge.name for edge in spec.edges if edge.name not in shown]
-    proven = [
-        name for name in unmet if all((name, name) in infeasible.get(n, {}) for n in spec.ranks)
+    entries = (entry for entry in manifest.vectors if entry.op == spec.op)
+    covered = {target for entry in entries for target in entry.edges}
+    pairs = manifest.strength[spec.op].infeasible
+    uncovered = [target.name for target in spec.edges if target.name not in covered]
+    infeasible = [
+        name for name in uncovered if all((name, name) in pairs.get(n, {}) for n in spec.ranks)
     ]
-    if proven:
-        yield f"no case meets these targets (proven): {_some(proven)}"
-    if open_ := [name for name in unmet if name not in proven]:
-        yield f"no case was found that meets these targets (undecided): {_some(open_)}"
+    if infeasible:
+        yield f"no case meets these targets (proven): {_first_few(infeasible)}"
+    if undecided := [name for name in uncovered if name not in infeasible]:
+        yield f"no case was found that meets these targets (undecided): {_first_few(undecided)}"
 
 
-def _tell(
+def _print_suite(
     written: Suite,
     specs: Mapping[str, OpSpec],
     suite: str,
@@ -294,8 +310,10 @@ def _tell(
     *,
     narrowed: bool = False,
 ) -> None:
-    """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
-    does not declare leaves many out."""
+    """Print what was written; uncovered targets unless ``narrowed`` to a backend's declaration.
+
+    A declaration leaves many targets out.
+    """
     from conformance.choices import SuiteName
     from conformance.errors import install
     from conformance.suite.store import argument
@@ -316,22 +334,20 @@ def _tell(
         # A smoke suite is small and makes no claim.
         if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
             spec = specs[op]
-            unused = [one for one in spec.kin.patterns if one not in spec.patterns]
+            unused = [name for name in spec.kin.patterns if name not in spec.patterns]
             data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
             click.echo(
                 f"warning: wrong backends may pass: {number_of(len(survivors), 'mutant')} of {op} "
-                f"not killed: {_some(survivors)}. To kill them, add coverage targets (edges) with "
-                f"generation constraints (aims) that exercise what they change{data}.",
+                f"not killed: {_first_few(survivors)}. To kill them, add coverage targets (edges) "
+                f"with generation constraints (aims) that exercise what they change{data}.",
                 err=True,
             )
         elif survivors:
-            click.echo(f"    survived: {_some(survivors)}")
-        if len(survivors) > LISTED:
-            where = f"--suite {shlex.quote(argument(out))} --op {op}"
-            click.echo(
-                f"    with how many vectors kill each: conformance suite audit {where} --verbose"
-            )
-        for line in () if narrowed else _unmet(written, specs[op]):
+            click.echo(f"    survived: {_first_few(survivors)}")
+        if len(survivors) > MAX_LISTED:
+            arguments = f"--suite {shlex.quote(argument(out))} --op {op} --verbose"
+            click.echo(f"    with how many vectors kill each: conformance suite audit {arguments}")
+        for line in () if narrowed else _uncovered_targets(written, specs[op]):
             click.echo(f"    {line}")
     if manifest.uncovered:
         click.echo(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conformance.suite.store import Suite
 
 SUITE = "suite"
-"""Where the report folder keeps the vectors."""
+"""The folder of the vectors, in the report folder."""
 
 EXAMPLES = """
 \b
@@ -127,13 +127,12 @@ def grade_kernel(
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.writer import check_target
 
-    wanted = targets((), report, log=report and report / LOG)
+    report_targets = targets((), report, log=report and report / LOG)
+    suite_folder = None
     if report is not None:
-        wanted = (page(report, "--report"), *wanted)
-    kept = None
-    if report is not None:
-        kept = report / SUITE
-        check_target(kept, ())
+        report_targets = (page(report, "--report"), *report_targets)
+        suite_folder = report / SUITE
+        check_target(suite_folder, ())
     partitions = PartitionFilter.of(dtypes, ranks)
     request = KernelRequest(
         op=op,
@@ -152,38 +151,39 @@ def grade_kernel(
     )
     with ExitStack() as stack:
         with Progress(1, "generating") as progress:
-            ready = stack.enter_context(prepare_kernel(kernel, request, progress.at))
+            prepared = stack.enter_context(prepare_kernel(kernel, request, progress.at))
         run = checked(
-            str(ready.suite.path),
-            ready.executor,
+            str(prepared.suite.path),
+            prepared.executor,
             report=report,
-            wanted=wanted,
+            wanted=report_targets,
             resume=False,
             level=level,
             precision=precision,
-            kept=kept,
+            kept=suite_folder,
         )
-        graded = make_run(ready, run)
-        if kept is not None:
-            _keep(ready.suite, kept)
-    conclude(run, wanted, report)
+        graded = make_run(prepared, run)
+        if suite_folder is not None:
+            _copy_suite(prepared.suite, suite_folder)
+    conclude(run, report_targets, report)
     if run.findings:
-        click.echo(_showing(run.findings[0].smallest, kept))
+        click.echo(_show_hint(run.findings[0].smallest, suite_folder))
     for remark in graded.remarks:
         click.echo(remark)
     ctx.exit(graded.exit_code)
 
 
-def _keep(suite: Suite, out: Path) -> None:
-    """The suite lies where the kernel could not read it, and goes with that folder."""
+def _copy_suite(suite: Suite, out: Path) -> None:
+    """Copy the suite from a temporary folder, which the kernel could not read."""
     from conformance.suite.writer import replaced
 
     with replaced(out, ()) as new:
         shutil.copytree(suite.path, new, dirs_exist_ok=True)
 
 
-def _showing(vector: str, kept: Path | None) -> str:
-    """How to look at a vector that failed."""
-    if kept is None:
+def _show_hint(vector_id: str, suite_folder: Path | None) -> str:
+    """Return a hint how to show a vector that failed."""
+    if suite_folder is None:
         return "Its vectors are not kept; --report DIR keeps them, for conformance show."
-    return f"To see a vector: {shlex.join(['conformance', 'show', vector, '--suite', str(kept)])}"
+    command = ["conformance", "show", vector_id, "--suite", str(suite_folder)]
+    return f"To see a vector: {shlex.join(command)}"

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.cli.checking import LOG, checked, exit_code
-from conformance.cli.crew import Crew
-from conformance.cli.entrants import Entrant, entrants
 from conformance.cli.formats import page, write
+from conformance.cli.matrix_backends import MatrixBackend, parse_matrix_backends
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
@@ -22,7 +21,8 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
-from conformance.cli.places import TargetPath
+from conformance.cli.remote_paths import TargetPath
+from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -94,62 +94,63 @@ def matrix(
     resume: bool,
     cluster: str | None,
     insecure: bool,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Test several backends, or several versions of one, side by side."""
     from conformance.verdict import Verdict
 
-    chosen = entrants(backends)
-    crew = Crew(1 if cluster is None else asked["jobs"] or 1, cluster, insecure)
-    _clear(out)
+    matrix_backends = parse_matrix_backends(backends)
+    processes = 1 if cluster is None else options["jobs"] or 1
+    worker_options = WorkerOptions(processes, cluster, insecure)
+    _remove_tables(out)
     columns: list[Column] = []
     codes = [EXIT_OK]
-    asked |= {"ops": ops or None, "executor": "process"}
+    options |= {"ops": ops or None, "executor": "process"}
     try:
-        with crew.working() as workers:
-            asked["workers"] = None if isinstance(workers, int) else workers
-            for entrant in chosen:
-                column, code = _graded(entrant, suite, out, resume, asked)
+        with worker_options.working() as workers:
+            options["workers"] = None if isinstance(workers, int) else workers
+            for backend in matrix_backends:
+                column, code = _check_backend(backend, suite, out, resume, options)
                 columns.append(column)
                 codes.append(code)
                 if column.run is not None and column.run.verdict is Verdict.INTERRUPTED:
                     break
-    except KeyboardInterrupt as stopped:  # while a backend was loaded there is no run yet
-        codes.append((stopped if isinstance(stopped, Interrupted) else Interrupted(2)).exit_code)
-    _show(columns, chosen, out)
-    # A failure is worse than too little evidence, whatever the numbers.
+    except KeyboardInterrupt as error:  # while a backend was loaded there is no run yet
+        codes.append((error if isinstance(error, Interrupted) else Interrupted(2)).exit_code)
+    _write_tables(columns, matrix_backends, out)
+    # A failure is worse than a low strength, whatever the numbers.
     ctx.exit(max(codes, key=lambda code: (code != EXIT_OK, code != EXIT_INCONCLUSIVE, code)))
 
 
-def _graded(
-    entrant: Entrant, suite: str | None, out: Path, resume: bool, asked: dict[str, Any]
+def _check_backend(
+    backend: MatrixBackend, suite: str | None, out: Path, resume: bool, options: dict[str, Any]
 ) -> tuple[Column, int]:
-    """What becomes of one backend, and the exit code of its check."""
+    """Check a backend; return its column, and the exit code of its check."""
     from conformance.report.matrix import Column
 
-    folder = out / entrant.label
-    wanted = (page(folder, "--out"),)
-    click.echo(f"{entrant.label}:", err=True)
+    folder = out / backend.label
+    report_targets = (page(folder, "--out"),)
+    click.echo(f"{backend.label}:", err=True)
     try:
         run = checked(
             suite,
-            entrant.backend,
+            backend.backend,
             report=folder,
-            wanted=wanted,
+            wanted=report_targets,
             resume=resume,
-            env=entrant.env,
-            **asked,
+            env=backend.env,
+            **options,
         )
     except BackendError as error:
         click.echo(f"error: {error}", err=True)
-        return Column(None, entrant.label, error.message), error.exit_code
+        return Column(None, backend.label, error.message), error.exit_code
     click.echo(f"log: {folder / LOG}", err=True)
-    write(run.log, wanted)
-    return Column(run.log, entrant.label), exit_code(run)
+    write(run.log, report_targets)
+    return Column(run.log, backend.label), exit_code(run)
 
 
-def _clear(out: Path) -> None:
-    """Remove what an earlier matrix said, which must not be taken for what this one says."""
+def _remove_tables(out: Path) -> None:
+    """Remove the tables of an earlier matrix, in case this one is killed."""
     from conformance.report import comparison_page
     from conformance.report.matrix import FILE
 
@@ -163,14 +164,17 @@ def _clear(out: Path) -> None:
             ) from error
 
 
-def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
+def _write_tables(
+    columns: list[Column], matrix_backends: Sequence[MatrixBackend], out: Path
+) -> None:
+    """Write the table and the comparison, and print the table."""
     from conformance.cli.text import terminal
     from conformance.report import comparison_page
     from conformance.report.matrix import FILE, Column, markdown, text
     from conformance.report.registry import write_text
 
-    left = chosen[len(columns) :]
-    columns = [*columns, *(Column(None, one.label, INTERRUPTED) for one in left)]
+    not_run = matrix_backends[len(columns) :]
+    columns = [*columns, *(Column(None, backend.label, INTERRUPTED) for backend in not_run)]
     hint = "name another folder: --out DIR"
     try:
         path = write_text(out / FILE, markdown(columns), hint=hint)
@@ -179,5 +183,5 @@ def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
             compared = comparison_page.render(columns)
             path = write_text(out / comparison_page.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
-    finally:  # whatever cannot be written, the runs are told
+    finally:  # the table is printed even if a file cannot be written
         click.echo(text(columns, **terminal()))

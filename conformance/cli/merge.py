@@ -8,7 +8,7 @@ import click
 
 from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
-from conformance.cli.places import SourcePath, TargetPath
+from conformance.cli.remote_paths import SourcePath, TargetPath
 from conformance.errors import UsageError
 
 EXAMPLES = """
@@ -57,12 +57,12 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
                 hint="choose another folder with --out",
             )
     run = api.merge(logs, suite)
-    wanted = (page(out, "--out"),)
-    clear(wanted)
+    report_targets = (page(out, "--out"),)
+    clear(report_targets)
     write_log(run.log, out)
     try:
-        write(run.log, wanted)
-    finally:  # whatever cannot be written, the run is told
+        write(run.log, report_targets)
+    finally:  # the summary is printed even if a file cannot be written
         click.echo(f"log: {out / LOG}", err=True)
         click.echo(summary(run.log, **terminal()))
     ctx.exit(exit_code(run))

@@ -16,16 +16,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Options as one, in this order in the help."""
+    """Join options to one decorator, in this order in the help."""
 
-    def added(command: F) -> F:
-        return reduce(lambda made, option: option(made), reversed(options), command)
+    def add(command: F) -> F:
+        return reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
-    return added
+    return add
 
 
-def _hiding(_ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
-    """Say which suite is meant where a folder of the user's has the name of a shipped one."""
+def _note_hidden_folder(
+    _ctx: click.Context, _parameter: click.Parameter, name: str | None
+) -> str | None:
+    """Print which suite is used if a folder has the name of a shipped suite."""
     if name is not None and "/" not in name and (Path(name) / "manifest.json").is_file():
         from conformance.suite.store import hides
 
@@ -41,28 +43,31 @@ suite_option: Callable[[F], F] = together(
         "--suite",
         metavar="DIR|NAME",
         help="The suite [default: the shipped core suite].",
-        callback=_hiding,
+        callback=_note_hidden_folder,
     )
 )
-"""``--suite``: None stands for the shipped core suite."""
+"""``--suite``: None means the shipped core suite."""
 
-GIVEN = "conformance.options of the backend"
-
-
-def _keep(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
-    """Keep the options of a backend for :func:`_named`, which is called later."""
-    ctx.meta[GIVEN] = words
+BACKEND_OPTIONS = "conformance.options of the backend"
+"""The key of the values of ``--option`` in the context."""
 
 
-def _named(ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
-    """The name of a backend with its options, in the form in which it is passed on."""
+def _keep_options(ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> None:
+    """Keep the options of a backend for :func:`_canonical_name`, which is called later."""
+    ctx.meta[BACKEND_OPTIONS] = texts
+
+
+def _canonical_name(
+    ctx: click.Context, _parameter: click.Parameter, name: str | None
+) -> str | None:
+    """Return the name of a backend with its options, in canonical form."""
     from conformance.backends.backend_name import canonical
     from conformance.errors import UsageError
 
-    words: tuple[str, ...] = ctx.meta.get(GIVEN, ())
+    texts: tuple[str, ...] = ctx.meta.get(BACKEND_OPTIONS, ())
     if name is not None:
-        return canonical(name, words)
-    if words:
+        return canonical(name, texts)
+    if texts:
         raise UsageError("--option needs --backend", hint="add --backend NAME")
     return None
 
@@ -70,9 +75,11 @@ def _named(ctx: click.Context, _parameter: click.Parameter, name: str | None) ->
 def backend_options(
     help: str, *, required: bool = False, metavar: str = "NAME"
 ) -> Callable[[F], F]:
-    """``--backend``, with its help, and ``--option``, which becomes a part of the name."""
+    """Return ``--backend``, with its help, and ``--option``, which joins the name."""
     return together(
-        click.option("--backend", required=required, metavar=metavar, help=help, callback=_named),
+        click.option(
+            "--backend", required=required, metavar=metavar, help=help, callback=_canonical_name
+        ),
         click.option(
             "--option",
             multiple=True,
@@ -81,7 +88,7 @@ def backend_options(
             "`conformance backends NAME` lists them.",
             is_eager=True,
             expose_value=False,
-            callback=_keep,
+            callback=_keep_options,
         ),
     )
 
@@ -109,21 +116,21 @@ ops_option: Callable[[F], F] = together(
 def _comma_list(
     _ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The words of a repeatable option that takes lists with commas."""
-    return tuple(word.strip() for text in texts for word in text.split(","))
+    """Split the values of a repeatable option at commas."""
+    return tuple(item.strip() for text in texts for item in text.split(","))
 
 
 def _ranks(
     ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
-    """The numbers of such an option."""
+    """Parse a repeatable option of ranks with commas."""
     from conformance.errors import UsageError
 
-    words = _comma_list(ctx, parameter, texts)
-    for word in words:
-        if not re.fullmatch("[0-9]{1,9}", word):
-            raise UsageError(f"there is no rank {word[:40]!r}", hint="name ranks as in 3,4")
-    return tuple(map(int, words))
+    ranks = _comma_list(ctx, parameter, texts)
+    for rank in ranks:
+        if not re.fullmatch("[0-9]{1,9}", rank):
+            raise UsageError(f"there is no rank {rank[:40]!r}", hint="name ranks as in 3,4")
+    return tuple(map(int, ranks))
 
 
 dtypes_option: Callable[[F], F] = together(
@@ -146,7 +153,7 @@ partition_options: Callable[[F], F] = together(
         callback=_ranks,
     ),
 )
-"""``--dtypes`` and ``--ranks``; no values stand for all."""
+"""``--dtypes`` and ``--ranks``; no values mean all."""
 
 selection_options: Callable[[F], F] = together(
     ops_option,
@@ -188,7 +195,7 @@ cluster_options: Callable[[F], F] = together(
         "run programs on this machine.",
     ),
 )
-"""``--cluster`` and ``--insecure``; see :class:`conformance.cli.crew.Crew`."""
+"""``--cluster`` and ``--insecure``; see :class:`conformance.cli.worker_options.WorkerOptions`."""
 
 process_options: Callable[[F], F] = together(
     click.option(
@@ -213,7 +220,7 @@ process_options: Callable[[F], F] = together(
 
 
 def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
-    """``--timeout`` and ``--memory`` of commands that give a backend one process."""
+    """Return ``--timeout`` and ``--memory`` for commands with a single process."""
     return together(
         click.option(
             "--timeout",
@@ -257,7 +264,7 @@ CHECK_PRECISION = f"{sentences(PRECISION_HELP)} T=P sets the precision of one el
 
 
 def question_options(level: str, precision: str) -> Callable[[F], F]:
-    """``--level`` and ``--precision``, each with its help."""
+    """Return ``--level`` and ``--precision``, each with its help."""
     return together(
         click.option(
             "--level",

@@ -7,26 +7,26 @@ import threading
 import time
 from types import TracebackType
 
-EVERY = 10.0
-"""Seconds between lines where standard error is no terminal, as in a CI log."""
+LINE_SECONDS = 10.0
+"""Seconds between lines if standard error is no terminal, as in a CI log."""
 
-REDRAWN = 0.2
-"""Seconds between two looks of the line on a terminal, which ticks while a piece takes long."""
+REDRAW_SECONDS = 0.2
+"""Seconds until the line on a terminal is drawn again, with a new estimate."""
 
 WIDTH = 78
 
 
 class Progress:
-    """Shows ``label 25 % (3 of 12) what, about 1 min 20 s left``.
+    """A progress line: ``label 25 % (3 of 12) item, about 1 min 20 s left``.
 
-    On a terminal it is one line, rewritten in place; elsewhere a line every ten seconds, so that
-    short work says nothing.
+    On a terminal it is a single line, rewritten in place; elsewhere a line every ten seconds, so
+    that short work prints nothing.
     """
 
     def __init__(self, total: int, label: str) -> None:
         self.total = total
         self.label = label
-        self._what = ""
+        self._item = ""
         self._done = 0.0
         self._terminal = sys.stderr.isatty()
         self._width = 0
@@ -39,14 +39,16 @@ class Progress:
         self._ticker.start()
         return self
 
-    def at(self, what: str, number: float, total: int | None = None) -> None:
-        """Say that item ``number`` (from 0) of ``total`` is being worked on; a fraction is the
-        share of it that is done."""
-        self._what, self._done, self.total = what, number, total or self.total
+    def at(self, item: str, done: float, total: int | None = None) -> None:
+        """Set the item in work and how many of ``total`` are done.
 
-    def open(self, what: str) -> None:
-        """Say how work goes on of which nobody knows how long it takes."""
-        self._what, self._done, self.total = what, 0, 0
+        A fraction is the share of this item that is done.
+        """
+        self._item, self._done, self.total = item, done, total or self.total
+
+    def open(self, text: str) -> None:
+        """Set the text for work of unknown length."""
+        self._item, self._done, self.total = text, 0, 0
 
     def __exit__(
         self,
@@ -61,18 +63,18 @@ class Progress:
             sys.stderr.flush()
 
     def line(self, seconds: float) -> str:
-        """What there is to say after so many seconds of work."""
+        """Return the line after so many seconds of work."""
         if not self.total:
-            return f"{self.label}: {self._what}, {_time(seconds)} so far"[:WIDTH]
+            return f"{self.label}: {self._item}, {_time(seconds)} so far"[:WIDTH]
         share = self._done / self.total
         text = f"{self.label} {share:4.0%} ({int(self._done)} of {self.total})"
-        text += f" {self._what}" if self._what else ""
-        if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
+        text += f" {self._item}" if self._item else ""
+        if self._done in (0, self.total):  # no rate yet, or the work after the last item
             return f"{text}, {_time(seconds)} so far"[:WIDTH]
         return f"{text}, about {_time(seconds / share - seconds)} left"[:WIDTH]
 
     def _tick(self) -> None:
-        while not self._over.wait(REDRAWN if self._terminal else EVERY):
+        while not self._over.wait(REDRAW_SECONDS if self._terminal else LINE_SECONDS):
             text = self.line(time.monotonic() - self._began)
             if self._terminal:
                 text = "\r" + text.ljust(self._width)
@@ -82,11 +84,14 @@ class Progress:
             try:
                 sys.stderr.write(text)
                 sys.stderr.flush()
-            except (OSError, ValueError):  # nobody listens any more
+            except (OSError, ValueError):  # standard error is closed
                 return
 
 
 def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    parts = (f"{minutes} min" if minutes else "", f"{rest} s" if rest or not minutes else "")
-    return " ".join(filter(None, parts))
+    minutes, remaining = divmod(round(seconds), 60)
+    texts = (
+        f"{minutes} min" if minutes else "",
+        f"{remaining} s" if remaining or not minutes else "",
+    )
+    return " ".join(filter(None, texts))

@@ -44,8 +44,8 @@ Examples:
 )
 def header(out: Path | None) -> None:
     """Print conformance.h, for programs in C and C++."""
-    from conformance.data import directory
     from conformance.report.registry import write_text
+    from conformance.resources import directory
 
     text = (directory("clients") / "c" / HEADER).read_text(encoding="ascii")
     if out is None:
@@ -90,9 +90,9 @@ def test(ctx: click.Context, command: str, suite: str | None, timeout: float) ->
     for check in checks(spec, open_suite(suite), timeout):
         failed |= check.passed is False
         mark = {True: "ok", False: "FAILED", None: "-"}[check.passed]
-        first, *rest = visible(check.said).splitlines() or [""]
-        click.echo(f"{mark:7} {check.name:{WIDTH}} {first}")
-        for line in rest:
+        first_line, *other_lines = visible(check.said).splitlines() or [""]
+        click.echo(f"{mark:7} {check.name:{WIDTH}} {first_line}")
+        for line in other_lines:
             click.echo(f"{'':{8 + WIDTH}} {line}")
     if failed:
         ctx.exit(EXIT_NOT_CONFORMANT)

@@ -11,7 +11,7 @@ import click
 
 from conformance.cli.checking import LOG
 from conformance.cli.formats import format_option, targets, write
-from conformance.cli.places import SourcePath, TargetPath, is_sent, refuse_fetched
+from conformance.cli.remote_paths import SourcePath, TargetPath, is_sent, refuse_fetched
 from conformance.errors import LogError, UsageError
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def report(
         runs = [read(log) for log in logs]
         _compare(runs, [_page(log, folder) for log in logs], folder)
     else:
-        wanted = targets(formats, folder, log=logs[0])
+        report_targets = targets(formats, folder, log=logs[0])
         runs = [read(logs[0])]
-        if wanted:
-            write(runs[0], wanted)
+        if report_targets:
+            write(runs[0], report_targets)
         else:
-            _show(runs[0], folder, findings)
+            _write_page(runs[0], folder, findings)
     for log, run in zip(logs, runs, strict=True):
         if run.verdict.is_of_readers:
             raise LogError(
@@ -87,7 +87,7 @@ def report(
             )
 
 
-def _show(run: RunLog, folder: Path, findings: int) -> None:
+def _write_page(run: RunLog, folder: Path, findings: int) -> None:
     from conformance.cli.text import terminal
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
@@ -95,23 +95,23 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
     try:
         page = write_report(run, folder, hint="name another folder: --out DIR")
         click.echo(f"wrote {page}", err=True)
-    finally:  # whatever cannot be written, the run is told
+    finally:  # the summary is printed even if the page cannot be written
         click.echo(summary(run, **terminal(), limit=findings))
 
 
 def _page(log: Path, folder: Path) -> str:
-    """The address of the page of a run from another page in this folder; empty if there is none."""
+    """Return the address of a run's page from another page in this folder, or an empty text."""
     from conformance.report.page import FILE
 
     page = log.parent / FILE
-    # Which of several logs with names of their own a page beside them is of, nothing says.
+    # A page beside several logs with names of their own may be that of any of them.
     if log.name != LOG or not page.is_file() or is_sent(folder):
         return ""
     try:
-        way = Path(os.path.relpath(page.resolve(), folder.resolve()))
+        relative = Path(os.path.relpath(page.resolve(), folder.resolve()))
     except ValueError:  # another drive
         return ""
-    return f"./{quote(os.fsencode(way.as_posix()))}"
+    return f"./{quote(os.fsencode(relative.as_posix()))}"
 
 
 def _compare(runs: list[RunLog], pages: list[str], folder: Path) -> None:
@@ -129,5 +129,5 @@ def _compare(runs: list[RunLog], pages: list[str], folder: Path) -> None:
         click.echo(f"wrote {path}", err=True)
     finally:
         for run in runs:
-            shown = view(run)
-            click.echo(one_line(f"{heading(run)}: {shown.headline}. {shown.advised}"))
+            run_view = view(run)
+            click.echo(one_line(f"{heading(run)}: {run_view.headline}. {run_view.advised}"))

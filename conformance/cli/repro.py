@@ -90,7 +90,9 @@ def repro(
     opened = open_suite(suite)
     vector = opened.find(vector_id)
     beside = None if out is None else out.parent
-    text, run, difference = made(opened, vector, backend, env, level, precision, timeout, beside)
+    text, run, difference = make_script(
+        opened, vector, backend, env, level, precision, timeout, beside
+    )
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -111,7 +113,7 @@ def repro(
         ctx.exit(EXIT_NOT_CONFORMANT)
 
 
-def made(
+def make_script(
     suite: Suite,
     vector: Vector,
     backend: str,
@@ -124,7 +126,7 @@ def made(
     """Write the script that reproduces a backend's call on a vector, and run it once.
 
     Args:
-        beside: the folder that it is to be written into, if it is known.
+        beside: the folder that it will be written into; None if that is unknown.
 
     Returns:
         The script, its run, and how a check of the backend differs, if it does.
@@ -147,7 +149,7 @@ def made(
     layout = layout_for(source.declared, spec, vector.case)
     arguments = (vector, spec, source.call, source.backend, suite.name, level, precisions)
     write = partial(script, *arguments, layout=layout)
-    # It runs in another folder than it will lie in, so it finds the backend as that was named.
+    # It is run in a temporary folder, so this version names the backend as the user did.
     run = run_script(write(), timeout, python)
     difference = disagreement(run, vector, backend, suite.specs, level, precisions, timeout, env)
     observed = run.lines(versions(python))

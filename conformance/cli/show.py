@@ -13,6 +13,7 @@ from conformance.cli.options import backend_options, env_option, question_option
 
 if TYPE_CHECKING:
     from conformance.model import Vector
+    from conformance.run.executor import Executor
     from conformance.spec.model import OpSpec
 
 ROWS = 24
@@ -71,11 +72,12 @@ def show(
     from conformance.cli import vector_text
     from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
+    from conformance.run.executor_options import Isolation
     from conformance.suite.store import open_suite
 
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
-    asked = parse_precision(precision)
+    precisions = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
     index = None if element is None else _index(element, vector)
@@ -85,7 +87,10 @@ def show(
     spec = opened.specs[vector.case.op]
     limit = None if everything else ROWS
     if backend is not None:
-        lines = _answered((backend, env), opened.specs, vector, index, (level, asked), width, limit)
+        executor = Isolation(env=env).executor_for(backend)
+        lines = _backend_lines(
+            executor, opened.specs, vector, index, level, precisions, width, limit
+        )
     elif index is not None:
         lines = chain([""], vector_text.element(spec, vector, index))
     else:
@@ -94,39 +99,37 @@ def show(
         click.echo(line)
 
 
-def _answered(
-    asked: tuple[str, str | None],
+def _backend_lines(
+    executor: Executor,
     specs: Mapping[str, OpSpec],
     vector: Vector,
     index: tuple[int, ...] | None,
-    question: tuple[str, Mapping[str, str]],
+    level: str,
+    precision: Mapping[str, str],
     width: int,
     limit: int | None,
 ) -> Iterator[str]:
-    """What the backend makes of the vector; of one element of it, if an ``index`` is given.
-
-    ``asked`` is the backend, and the environment in which it runs.
-    """
-    from conformance.cli import vector_text, verdict_text
+    """Run the backend; yield its result, or that of the element at ``index``."""
+    from conformance.cli import result_text, vector_text
     from conformance.cli.text import wrapped
     from conformance.run.check_vector import VectorChecker
-    from conformance.run.executor_options import Isolation
 
-    (backend, env), (level, precision) = asked, question
     spec = specs.get(vector.case.op)
-    with Isolation(env=env).executor_for(backend) as executor:
-        identity = executor.identity
-        result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
-    match = verdict_text.match_of(vector, outcome, level, precision)
+    with executor as running:
+        identity = running.identity
+        result, outcome = VectorChecker(running, specs, level, precision).check(vector)
+    match = result_text.match_of(vector, outcome, level, precision)
     name = f"{identity.name} {identity.version}"
     yield ""
-    yield from wrapped("  ", verdict_text.sentence(name, result, level, precision), width)
+    yield from wrapped("  ", result_text.result_sentence(name, result, level, precision), width)
     if index is not None:
         yield ""
         yield from vector_text.element(spec, vector, index, match, precision)
     elif match is not None:
-        yield from verdict_text.wrong_elements(spec, vector, match, precision, width, limit=limit)
-        yield from verdict_text.worst_element(spec, vector, result, match, precision)
+        yield from result_text.wrong_element_lines(
+            spec, vector, match, precision, width, limit=limit
+        )
+        yield from result_text.worst_element_lines(spec, vector, result, match, precision)
 
 
 def _index(text: str, vector: Vector) -> tuple[int, ...]:
@@ -138,9 +141,9 @@ def _index(text: str, vector: Vector) -> tuple[int, ...]:
             hint="leave --element out",
         )
     shape = vector.answers[0].expected.shape
-    parts = text.split(",")
-    if len(parts) == len(shape) and all(part.strip().isdecimal() for part in parts):
-        index = tuple(int(part) for part in parts)
+    numbers = text.split(",")
+    if len(numbers) == len(shape) and all(number.strip().isdecimal() for number in numbers):
+        index = tuple(map(int, numbers))
         if all(i < n for i, n in zip(index, shape, strict=True)):
             return index
     example = ",".join("0" for _ in shape)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.cli.docs import docs
-from conformance.cli.places import SourcePath
+from conformance.cli.remote_paths import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError
 
 WIDTH = 100
@@ -52,22 +52,22 @@ def list_() -> None:
     counts = open_suite().manifest.counts
     specs = shipped_specs()
     width = max(map(len, specs))
-    for op in sorted(specs, key=_place):
-        known = DIALECTS.get(op.partition(".")[0], "OpenVINO")
+    for op in sorted(specs, key=_sort_key):
+        dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         types = " ".join(specs[op].types[specs[op].data.type])
-        there = counts.get(op)
-        cases = f"{there.value + there.reject:5} cases" if there else "no cases"
-        click.echo(f"{op:{width}}  {known:8}  {cases}  {types}")
+        count = counts.get(op)
+        cases = f"{count.value + count.reject:5} cases" if count else "no cases"
+        click.echo(f"{op:{width}}  {dialect:8}  {cases}  {types}")
 
 
-def _place(op: str) -> tuple[bool, str, int]:
-    """The place of an operator in a list: OpenVINO's first, then by name and version."""
+def _sort_key(op: str) -> tuple[bool, str, int]:
+    """Return the key that sorts operators of OpenVINO first, then by name and version."""
     name, _, version = op.rpartition("-")
     return name.partition(".")[0] in DIALECTS, name, int(version)
 
 
 DIALECTS = {"onnx": "ONNX", "torch": "PyTorch"}
-"""What the first part of an operator's name says of the document; without one it is OpenVINO's."""
+"""Dialects by the prefix of an operator's name; operators without a prefix are OpenVINO's."""
 
 SECTIONS = (
     *(
@@ -83,10 +83,10 @@ SECTIONS = (
     ),
     "faults",
 )
-"""What "spec show" can tell, in its order."""
+"""The sections of "spec show", in this order."""
 
 SHORT = ("interface", "attributes", "conditions")
-"""What it tells if nothing is asked for."""
+"""The sections that are shown by default."""
 
 
 @spec.command(
@@ -131,20 +131,20 @@ def show(
     coverage targets (edges), each with its smallest vector; negative tests; and known bugs with
     links to public reports.
     """
-    from conformance.cli.spec_text import more, text
+    from conformance.cli.spec_text import operator_text, section_hints
     from conformance.cli.text import terminal
     from conformance.docs.operator_facts import collect_facts
     from conformance.docs.source import open_source, show_command
 
     source = open_source([op], suite, logs)
     loaded = source.specs[0]
-    told = collect_facts(loaded, source.suite, source.runs, show_command(suite))
-    wanted = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
+    facts = collect_facts(loaded, source.suite, source.runs, show_command(suite))
+    selected = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
     width = min(terminal()["width"], WIDTH)
-    for line in text(told, [name for name in SECTIONS if name in wanted], width):
+    for line in operator_text(facts, [name for name in SECTIONS if name in selected], width):
         click.echo(line)
-    if wanted is SHORT:
-        for line in more(told, width):
+    if selected is SHORT:
+        for line in section_hints(facts, width):
             click.echo(line)
 
 
@@ -180,17 +180,17 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
 
     Exits with 2 if there is any problem. A missing negative test counts as a problem.
     """
-    from conformance.data import directory
+    from conformance.resources import directory
 
-    clean = [_lint(file) for file in files or sorted(directory("specs").glob("*.yaml"))]
-    if not all(clean):
+    are_clean = [_lint(file) for file in files or sorted(directory("specs").glob("*.yaml"))]
+    if not all(are_clean):
         ctx.exit(EXIT_USAGE)
 
 
 def _lint(file: Path) -> bool:
-    """Print what there is to say of a specification; whether there is nothing to do.
+    """Print the problems of a specification; return whether there are none.
 
-    Of one that is not shipped that includes which mutants do not apply.
+    For a specification that is not shipped, also print which mutants do not apply.
     """
     from conformance.generate.sampled_lint import lint as lint_by_cases
     from conformance.safe_text import wrap
@@ -204,8 +204,8 @@ def _lint(file: Path) -> bool:
     problems: tuple[Problem, ...] = ()
     try:
         loaded = load_spec(file)
-        found = {*lint_text(loaded), *lint_by_cases(loaded)}
-        problems = tuple(sorted(found, key=lambda one: (one.line, one.column, one.message)))
+        unsorted = {*lint_text(loaded), *lint_by_cases(loaded)}
+        problems = tuple(sorted(unsorted, key=lambda p: (p.line, p.column, p.message)))
         to_do = untested_conditions(loaded)
         mutants = [] if _is_shipped(file) else [*inapplicable_lines(loaded)]
     except SpecError as error:
@@ -236,8 +236,8 @@ def _lint(file: Path) -> bool:
 
 
 def _is_shipped(file: Path) -> bool:
-    """Whether a file that is there is one of the package's own."""
-    from conformance.data import directory
+    """Return whether an existing file is shipped with the package."""
+    from conformance.resources import directory
 
     shipped = directory("specs") / file.name
     return shipped.exists() and shipped.samefile(file)

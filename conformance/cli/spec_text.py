@@ -18,16 +18,19 @@ from conformance.spec.model import Quantity
 Entry = tuple[str, Sequence[str]]
 """A name, and the paragraphs that stand beside it."""
 
-LONGEST = 22
-"""Paragraphs stand beside shorter names, and below longer ones."""
+NAME_WIDTH = 22
+"""Characters of a name beside which paragraphs stand; they stand below longer names."""
 
 COPIED = ("http://", "https://", "conformance show ")
 """Addresses and commands are not broken, however long, so that they can be copied."""
 
 
-def text(told: OperatorFacts, sections: Iterable[str], width: int) -> Iterator[str]:
-    """The lines of an operator's ``sections``, at most ``width`` wide but for what is copied."""
-    spec = told.spec
+def operator_text(facts: OperatorFacts, sections: Iterable[str], width: int) -> Iterator[str]:
+    """Yield the lines of an operator's ``sections``, at most ``width`` characters wide.
+
+    Only addresses and commands (:data:`COPIED`) may be wider.
+    """
+    spec = facts.spec
     yield spec.op
     for line in (spec.summary, spec.document.title, spec.document.url):
         yield from _paragraph("  ", line, width)
@@ -36,24 +39,24 @@ def text(told: OperatorFacts, sections: Iterable[str], width: int) -> Iterator[s
         yield ""
         yield heading
         empty = True
-        for entry in entries(told):
+        for entry in entries(facts):
             empty = False
             yield from _lines(entry, width)
         if empty:
             yield "  none"
 
 
-def more(told: OperatorFacts, width: int) -> Iterator[str]:
-    """What there is besides the first sections."""
-    spec = told.spec
+def section_hints(facts: OperatorFacts, width: int) -> Iterator[str]:
+    """Yield hints about the sections that are not shown by default."""
+    spec = facts.spec
     yield ""
-    points = len(spec.interpretations) + len(spec.observe)
-    if points:
-        question = "1 question" if points == 1 else f"{points} questions"
+    count = len(spec.interpretations) + len(spec.observe)
+    if count:
+        question = "1 question" if count == 1 else f"{count} questions"
         yield from wrapped(
             "",
-            f"The document leaves {question} open, to which any allowed answer passes and is told "
-            f"in the report: --section readings.",
+            f"The document leaves {question} open, to which any allowed answer passes and is "
+            f"reported: --section readings.",
             width,
         )
     yield from wrapped(
@@ -63,9 +66,9 @@ def more(told: OperatorFacts, width: int) -> Iterator[str]:
 
 def _lines(entry: Entry, width: int) -> Iterator[str]:
     name, paragraphs = entry
-    indent = " " * (LONGEST + 4)
-    label = f"  {name:{LONGEST}}  "
-    if len(name) > LONGEST:
+    indent = " " * (NAME_WIDTH + 4)
+    label = f"  {name:{NAME_WIDTH}}  "
+    if len(name) > NAME_WIDTH:
         yield from wrapped("  ", name, width)
         label = indent
     for paragraph in filter(None, paragraphs):
@@ -79,8 +82,8 @@ def _paragraph(label: str, paragraph: str, width: int) -> list[str]:
     return wrapped(label, paragraph, width)
 
 
-def _interface(told: OperatorFacts) -> Iterator[Entry]:
-    spec = told.spec
+def _interface(facts: OperatorFacts) -> Iterator[Entry]:
+    spec = facts.spec
     low, high = spec.data.rank
     ranks = f", rank {low} to {high}" if spec.layout.spread else ""
     for tensor in spec.tensors:
@@ -97,11 +100,12 @@ def _interface(told: OperatorFacts) -> Iterator[Entry]:
         yield dim.name, [f"dimension: {_quantity(dim)}", dim.why]
 
 
-def _attributes(told: OperatorFacts) -> Iterator[Entry]:
-    for one in told.spec.attributes:
-        otherwise = wording.default_text(one)
-        default = otherwise if one.required else f"{otherwise} if not given"
-        yield one.name, [f"{_quantity(one)}; {default}", wording.expression_name(one), one.why]
+def _attributes(facts: OperatorFacts) -> Iterator[Entry]:
+    for attribute in facts.spec.attributes:
+        text = wording.default_text(attribute)
+        default = text if attribute.required else f"{text} if not given"
+        paragraphs = [f"{_quantity(attribute)}; {default}", wording.expression_name(attribute)]
+        yield attribute.name, [*paragraphs, attribute.why]
 
 
 def _quantity(quantity: Quantity) -> str:
@@ -110,90 +114,95 @@ def _quantity(quantity: Quantity) -> str:
     return f"{quantity.type}{axis}: {wording.allowed_values(quantity)}{should}"
 
 
-def _rules(told: OperatorFacts) -> Iterator[Entry]:
-    spec = told.spec
-    about = spec.kin.rules
-    own, left = wording.rules(spec)
-    for name in own:
-        yield name, [about[name].about, *_cases(spec.definitions[name])]
+def _rules(facts: OperatorFacts) -> Iterator[Entry]:
+    spec = facts.spec
+    rules = spec.kin.rules
+    written, defaulted = wording.rules(spec)
+    for name in written:
+        yield name, [rules[name].about, *_cases(spec.definitions[name])]
     for name in wording.abbreviations(spec):
         yield name, _cases(spec.definitions[name])
-    used = {name for one in spec.definitions.values() for name in one.names}
+    used = {name for definition in spec.definitions.values() for name in definition.names}
     for name, meaning in wording.name_meanings(spec).items():
         if name in used:
             yield name, [meaning]
-    defaults = ", ".join(f"{name} {spec.definitions[name].text}" for name in left)
+    defaults = ", ".join(f"{name} {spec.definitions[name].text}" for name in defaulted)
     yield "rules at their defaults", [defaults]
 
 
 def _cases(expression: Expression) -> list[str]:
-    """An expression case by case, in the language of specifications."""
-    found = branches(expression.text)
-    if len(found) == 1:
-        return [f"= {found[0].value}"]
+    """Split an expression into its cases, in the language of specifications."""
+    cases = branches(expression.text)
+    if len(cases) == 1:
+        return [f"= {cases[0].value}"]
     return [
-        f"= {one.value} if {one.condition}" if one.condition else f"= {one.value} otherwise"
-        for one in found
+        f"= {case.value} if {case.condition}" if case.condition else f"= {case.value} otherwise"
+        for case in cases
     ]
 
 
-def _conditions(told: OperatorFacts) -> Iterator[Entry]:
-    for one in told.spec.require:
-        yield one.name, [f"{one.that.text} (level {one.level})", one.why]
+def _conditions(facts: OperatorFacts) -> Iterator[Entry]:
+    for requirement in facts.spec.require:
+        condition = f"{requirement.that.text} (level {requirement.level})"
+        yield requirement.name, [condition, requirement.why]
 
 
-def _errata(told: OperatorFacts) -> Iterator[Entry]:
-    for one in told.spec.errata:
-        yield one.id, [f'says "{one.text}"', f"holds: {one.holds}", one.why]
+def _errata(facts: OperatorFacts) -> Iterator[Entry]:
+    for erratum in facts.spec.errata:
+        yield erratum.id, [f'says "{erratum.text}"', f"holds: {erratum.holds}", erratum.why]
 
 
-def _readings(told: OperatorFacts) -> Iterator[Entry]:
-    for one in told.spec.interpretations:
-        answers = f"expected: {one.adopted}; also allowed: {one.answer} (level {one.level})"
-        yield one.name, [one.question, answers, one.why, *_answers(told.backend_answers[one.name])]
-    for point in told.spec.observe:
-        expected = f"vectors contain {point.expected}; " if point.expected else ""
-        judged = f"{expected}never judged"
-        yield point.name, [point.question, judged, *_answers(told.backend_answers[point.name])]
+def _interpretations(facts: OperatorFacts) -> Iterator[Entry]:
+    for option in facts.spec.interpretations:
+        allowed = f"also allowed: {option.answer} (level {option.level})"
+        paragraphs = [option.question, f"expected: {option.adopted}; {allowed}", option.why]
+        yield option.name, [*paragraphs, *_answers(facts.backend_answers[option.name])]
+    for observation in facts.spec.observe:
+        expected = f"vectors contain {observation.expected}; " if observation.expected else ""
+        paragraphs = [observation.question, f"{expected}never judged"]
+        yield observation.name, [*paragraphs, *_answers(facts.backend_answers[observation.name])]
 
 
-def _answers(found: Iterable[BackendAnswers]) -> Iterator[str]:
-    for one in found:
-        replies = ", ".join(f"{r.answer} ({vectors(r.vectors)}, {r.example})" for r in one.answers)
-        yield f"{one.backend} {one.version}: {replies or 'not shown'}"
+def _answers(backends: Iterable[BackendAnswers]) -> Iterator[str]:
+    for backend in backends:
+        answers = ", ".join(
+            f"{answer.answer} ({vectors(answer.vectors)}, {answer.example})"
+            for answer in backend.answers
+        )
+        yield f"{backend.backend} {backend.version}: {answers or 'not shown'}"
 
 
-def _edges(told: OperatorFacts) -> Iterator[Entry]:
-    for edge in told.spec.edges:
-        yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.covering(edge.name))]
+def _targets(facts: OperatorFacts) -> Iterator[Entry]:
+    for target in facts.spec.edges:
+        smallest = _smallest(facts, facts.covering(target.name))
+        yield target.name, [target.why, target.when.text, *smallest]
 
 
-def _profiles(told: OperatorFacts) -> Iterator[Entry]:
-    for profile in told.spec.profiles:
+def _profiles(facts: OperatorFacts) -> Iterator[Entry]:
+    for profile in facts.spec.profiles:
         yield profile.name, [profile.why, profile.when.text]
 
 
-def _smallest(told: OperatorFacts, found: Sequence[Vector]) -> Iterator[str]:
-    if found:
-        yield f"{vectors(len(found))}{', the smallest is' * (len(found) > 1)}:"
-        yield f"{told.show} {found[0].id}"
+def _smallest(facts: OperatorFacts, covering: Sequence[Vector]) -> Iterator[str]:
+    if covering:
+        yield f"{vectors(len(covering))}{', the smallest is' * (len(covering) > 1)}:"
+        yield f"{facts.show} {covering[0].id}"
 
 
-def _reject(told: OperatorFacts) -> Iterator[Entry]:
-    for one in told.spec.reject:
-        differences = ", ".join(wording.differences_from_valid(one))
-        wrong = f"{differences}; breaks {one.breaks} (level {one.level})"
-        yield one.name, [one.why, wrong, *_smallest(told, told.negative_tests(one.name))]
+def _negative_tests(facts: OperatorFacts) -> Iterator[Entry]:
+    for test in facts.spec.reject:
+        differences = ", ".join(wording.differences_from_valid(test))
+        broken = f"{differences}; breaks {test.breaks} (level {test.level})"
+        yield test.name, [test.why, broken, *_smallest(facts, facts.negative_tests(test.name))]
 
 
-def _faults(told: OperatorFacts) -> Iterator[Entry]:
-    for fault in told.mutants:
-        noticed = f"{fault.kind}; killed by {vectors(told.kill_counts[fault.id])}"
-        allowed = f"allowed at level must by interpretation {fault.excused_by}" * bool(
-            fault.excused_by
-        )
-        hidden = f"no case can kill it: {fault.equivalent}" * bool(fault.equivalent)
-        yield fault.id, [fault.description, noticed, allowed, hidden, *fault.threads]
+def _mutants(facts: OperatorFacts) -> Iterator[Entry]:
+    for mutant in facts.mutants:
+        kills = f"{mutant.kind}; killed by {vectors(facts.kill_counts[mutant.id])}"
+        excuse = f"allowed at level must by interpretation {mutant.excused_by}"
+        excused = excuse * bool(mutant.excused_by)
+        equivalent = f"no case can kill it: {mutant.equivalent}" * bool(mutant.equivalent)
+        yield mutant.id, [mutant.description, kills, excused, equivalent, *mutant.threads]
 
 
 SECTIONS: dict[str, tuple[str, Callable[[OperatorFacts], Iterable[Entry]]]] = {
@@ -202,10 +211,10 @@ SECTIONS: dict[str, tuple[str, Callable[[OperatorFacts], Iterable[Entry]]]] = {
     "rules": ("Rules", _rules),
     "conditions": ("Conditions", _conditions),
     "errata": ("Errata", _errata),
-    "readings": ("Interpretations (implementation-defined behaviour)", _readings),
-    "edges": ("Coverage targets (edges)", _edges),
+    "readings": ("Interpretations (implementation-defined behaviour)", _interpretations),
+    "edges": ("Coverage targets (edges)", _targets),
     "profiles": ("Profiles", _profiles),
-    "reject": ("Negative tests (must be rejected)", _reject),
-    "faults": ("Known bugs", _faults),
+    "reject": ("Negative tests (must be rejected)", _negative_tests),
+    "faults": ("Known bugs", _mutants),
 }
-"""What can be told of an operator, by name: its heading, and what makes its entries."""
+"""The sections of an operator, by name: heading, and the function that yields entries."""

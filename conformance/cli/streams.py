@@ -13,15 +13,15 @@ from pathlib import Path
 from conformance.errors import UsageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-"""What writing to a stream fails with, where that is not the reader's doing."""
+"""Errors of writing to a stream that its reader has not caused."""
 
 EXHAUSTED = (errno.EMFILE, errno.ENFILE)
 
 
 def open_all() -> None:
-    """Put a place where what is written is lost where there is no standard stream.
+    """Replace each closed standard stream by the null device.
 
-    Else the next file that is opened would take its number, and get what is meant for it.
+    Otherwise the next file that is opened would take its number, and get its output.
     """
     with suppress(OSError):
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -33,7 +33,7 @@ def open_all() -> None:
 
 
 def discard() -> None:
-    """Nobody reads any more; what is still buffered must not fail again when Python exits."""
+    """Discard buffered output of closed streams, which would fail again when Python exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -42,10 +42,10 @@ def discard() -> None:
                 os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def explained(error: OSError) -> UsageError | None:
-    """An error of the system that is no defect of this tool, in words; None for any other.
+def as_usage_error(error: OSError) -> UsageError | None:
+    """Describe a system error that is no defect of this tool; None for any other.
 
-    What is wrong with a file is told where it is opened, by its name; this is about the others.
+    Errors of named files are described by the code that opens them.
     """
     if error.errno in EXHAUSTED:
         return UsageError(
@@ -62,9 +62,9 @@ def explained(error: OSError) -> UsageError | None:
 
 @contextmanager
 def kept_clean() -> Iterator[None]:
-    """Whatever is printed meanwhile, by Python or not, goes to standard error.
+    """Redirect what is printed in the block, by Python or not, to standard error.
 
-    A backend in this process may print what it likes; standard output belongs to the report.
+    A backend in this process may print anything; standard output belongs to the report.
     """
     try:
         ours = os.dup(1)
@@ -78,7 +78,7 @@ def kept_clean() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        stdout.flush()  # it may have been kept from before
+        stdout.flush()  # it may be buffered from before
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).fflush(None)  # what a library in C has not written yet
         os.dup2(ours, 1)

@@ -12,9 +12,9 @@ from conformance.cli.audit import audit
 from conformance.cli.checking import evaluate
 from conformance.cli.coverage import coverage
 from conformance.cli.options import env_option, ops_option, partition_options, processes_option
-from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
-from conformance.cli.replacing import force_option, keep_another
+from conformance.cli.remote_paths import SuitePath, TargetPath
+from conformance.cli.replace_suite import force_option, keep_another
 from conformance.errors import EXIT_USAGE
 from conformance.safe_text import number_of
 
@@ -75,9 +75,9 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     opened = open_suite(name)
     evaluate(opened, opened.manifest.listed)
-    vacuity = TrivialPassReport(opened.specs)
+    trivial_passes = TrivialPassReport(opened.specs)
     problems = [*(derived.problems() if name is None else ())]
-    problems = [*problems, *lint_suite(opened, vacuity.check)] or vacuity.problems
+    problems = [*problems, *lint_suite(opened, trivial_passes.check)] or trivial_passes.problems
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -88,7 +88,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
         f"{opened.path}: ok, {sum(count.value for count in counts)} value vectors, "
         f"{sum(count.reject for count in counts)} negative tests, "
         f"{len(opened.manifest.withdrawn)} withdrawn, "
-        f"{vacuity.exempt} exempt from the trivial-implementation check"
+        f"{trivial_passes.exempt} exempt from the trivial-implementation check"
     )
 
 
@@ -103,7 +103,7 @@ Examples:
       write the files into elsewhere/, to inspect them first
 """
 )
-@click.argument("folder", metavar="DIR", type=Suites())
+@click.argument("folder", metavar="DIR", type=SuitePath())
 @ops_option
 @click.option(
     "--out",
@@ -123,7 +123,7 @@ def record(
     vector kills at either level, and proofs/OP.json, the pairs of coverage targets that are proven
     impossible.
     """
-    from conformance import data
+    from conformance import resources
     from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
@@ -131,14 +131,16 @@ def record(
     from conformance.suite.store import open_suite
 
     opened = open_suite(folder)
-    asked = _recordable(opened, ops)
-    target = out or data.directory("specs")
+    recordable_ops = _recordable(opened, ops)
+    target = out or resources.directory("specs")
     with Progress(1, "auditing") as progress:
-        scores = audit_suite.audit(opened, asked, processes=processes, progress=progress.at)
+        scores = audit_suite.audit(
+            opened, recordable_ops, processes=processes, progress=progress.at
+        )
     for score in scores:
-        found, proven = recorded.record(opened, score, fewest=fewest)
+        recorded_cases, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (
-            (target / "cases" / f"{score.op}.jsonl", cases.dump(found)),
+            (target / "cases" / f"{score.op}.jsonl", cases.dump(recorded_cases)),
             (target / "proofs" / f"{score.op}.json", proofs.dump(proven)),
         ):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +225,7 @@ def complete(
 
     base = open_suite(name)
     _keep_another(base, out, force)
-    made = completed(
+    written = completed(
         base,
         ops,
         backend,
@@ -234,13 +236,13 @@ def complete(
         env=env,
         partitions=PartitionFilter.of(dtypes, ranks),
     )
-    if made is base:
+    if written is base:
         click.echo(f"nothing written: {base.name} has all vectors and states its strength")
     else:
-        if len(made) == len(base):
+        if len(written) == len(base):
             click.echo("no vector to add; written with the mutants that can show, for its strength")
-        click.echo(f"{made.name}: {number_of(len(made), 'vector')}, in {out}")
-        click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
+        click.echo(f"{written.name}: {number_of(len(written), 'vector')}, in {out}")
+        click.echo(f"sha256 {' + '.join(digest[:16] for digest in written.manifest.digests)}")
 
 
 OUT = click.option(
@@ -276,7 +278,7 @@ def pack(name: str | None, out: Path, force: bool) -> None:
     base = open_suite(name)
     _keep_another(base, out, force)
     evaluate(base, base.manifest.listed)
-    _tell_written(packing.pack(base, out), out)
+    _print_written(packing.pack(base, out), out)
 
 
 @suite.command(
@@ -286,7 +288,7 @@ Example:
   conformance suite unpack packed --out my-suite
 """
 )
-@click.argument("folder", metavar="DIR", type=Suites())
+@click.argument("folder", metavar="DIR", type=SuitePath())
 @OUT
 @force_option
 def unpack(folder: Path, out: Path, force: bool) -> None:
@@ -296,39 +298,42 @@ def unpack(folder: Path, out: Path, force: bool) -> None:
 
     base = open_suite(folder)
     _keep_another(base, out, force)
-    _tell_written(packing.unpack(base, out), out)
+    _print_written(packing.unpack(base, out), out)
 
 
 def _keep_another(base: Suite, out: Path, force: bool) -> None:
-    """Refuse to replace a suite that is not the one before of the same ``base``."""
+    """Refuse to replace a suite that was not written from the same ``base``."""
     keep_another(out, base.name, base.manifest.seed, base.manifest.strength, force=force)
 
 
-def _tell_written(made: Suite, out: Path) -> None:
+def _print_written(written: Suite, out: Path) -> None:
     click.echo(
-        f"{made.name}: {number_of(len(made), 'vector')} in "
-        f"{number_of(len(made.manifest.files), 'file')}, in {out}"
+        f"{written.name}: {number_of(len(written), 'vector')} in "
+        f"{number_of(len(written.manifest.files), 'file')}, in {out}"
     )
-    click.echo(f"sha256 {made.digest}")
+    click.echo(f"sha256 {written.digest}")
 
 
 def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:
-    """The operators whose cases can be recorded: beside the shipped specification that they are of.
+    """Return the operators whose cases are of the shipped specifications.
 
-    Raises UsageError for one that is named and is of another specification, and where none is left.
+    Only these can be recorded. Raises UsageError for a named operator of another specification, and
+    if none is left.
     """
     from conformance.audit.audit_suite import select_operators
     from conformance.errors import UsageError
     from conformance.spec.loader import shipped_specs
 
-    asked = select_operators(opened, ops)
-    own = shipped_specs()
-    found = [op for op in asked if op in own and opened.specs.made_from(own[op])]
-    if not found or (ops and found != asked):
-        others = ", ".join(op for op in asked if op not in found)
+    selected_ops = select_operators(opened, ops)
+    shipped = shipped_specs()
+    recordable = [
+        op for op in selected_ops if op in shipped and opened.specs.made_from(shipped[op])
+    ]
+    if not recordable or (ops and recordable != selected_ops):
+        refused = ", ".join(op for op in selected_ops if op not in recordable)
         raise UsageError(
-            f"{others}: not made from a shipped specification as it is now",
+            f"{refused}: not made from a shipped specification as it is now",
             hint="cases are recorded beside shipped specifications; a suite of your own keeps its "
             "vectors, and carries what they were made from",
         )
-    return found
+    return recordable

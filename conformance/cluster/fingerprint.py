@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from conformance import __version__
-from conformance.data import directory
+from conformance.resources import directory
 
 PACKAGES = ("numpy", "ml_dtypes", "hypothesis", "z3-solver", "distributed")
 

@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from conformance.core.operator import Operator, operator_of
-from conformance.data import directory
 from conformance.errors import UsageError, closest
+from conformance.resources import directory
 from conformance.spec.inheritance import extended
 from conformance.spec.loader import NAME, read_text
 from conformance.spec.yaml_reader import parse_yaml

@@ -111,7 +111,7 @@ class OperatorResults:
 
 
 def case_from_request(op: str, request: Mapping[str, Any]) -> Case:
-    """Return the case of a request, the inverse of :attr:`Case.asked`."""
+    """Return the case of a request, the inverse of :attr:`Case.request`."""
     shapes, operands = (
         {name: tuple(value) for name, value in request.get(kind, {}).items()}
         for kind in ("shapes", "operands")

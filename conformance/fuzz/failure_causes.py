@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from conformance.audit.kills import MutantRunner
-from conformance.complaint import alike
 from conformance.diagnosis.agreement import Agreement, ObservedVector
+from conformance.exception_text import comparison_key
 from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered
@@ -163,4 +163,4 @@ def failure_key(vector: Vector, result: Result) -> Key:
 
 def _message(vector: Vector, result: Result) -> str:
     """Return the backend's normalised exception message; empty if outputs were wrong."""
-    return "" if result.returned is not None else alike(result.message, vector.case.op)
+    return "" if result.returned is not None else comparison_key(result.message, vector.case.op)

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from conformance.complaint import unnumbered
 from conformance.errors import UsageError
+from conformance.exception_text import without_numbers
 from conformance.failure_kind import facts_of
-from conformance.grade.findings import without_numbers
+from conformance.grade.findings import normalise_message
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.safe_text import printable
@@ -125,7 +125,7 @@ def _sentence(finding: Finding) -> str:
 
 def _message(failure: Result) -> str:
     """What distinguishes an exception or a crash; empty where the words are our own."""
-    return "" if facts_of(failure.kind).message_is_ours else unnumbered(failure.message)
+    return "" if facts_of(failure.kind).message_is_ours else without_numbers(failure.message)
 
 
 def _shared_feature(
@@ -185,7 +185,7 @@ def _dump(entry: Mapping[str, Any]) -> str:
 def _comments(finding: Finding) -> str:
     """What a finding says of itself: its title, and the message where it has no wrong element."""
     texts = (
-        [finding.title] if finding.witness else [finding.title, without_numbers(finding.message)]
+        [finding.title] if finding.witness else [finding.title, normalise_message(finding.message)]
     )
     return "".join(f"  # {_comment(text)}\n" for text in texts if text)
 

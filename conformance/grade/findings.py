@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from conformance.complaint import NUMBERS
+from conformance.exception_text import NUMBERS
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import FAILED, GRADED, Finding, Result, Status
 
@@ -160,7 +160,7 @@ def _failure_key(result: Result) -> tuple[str, ...]:
         text = result.witness.output
     else:
         # What follows the first line is about one vector, such as where its process crashed.
-        text = without_numbers(result.message.partition("\n")[0])[:MAX_COMPARED_MESSAGE]
+        text = normalise_message(result.message.partition("\n")[0])[:MAX_COMPARED_MESSAGE]
     test_kind = "reject" if result.reject is not None else "value"
     known_mark = "" if result.known is None else "known"
     return result.op, test_kind, result.status, result.kind, text, str(result.reading), known_mark
@@ -170,7 +170,7 @@ def _cause_key(result: Result, cause: str) -> tuple[str, ...]:
     return result.op, cause, "" if result.known is None else "known"
 
 
-def without_numbers(message: str) -> str:
+def normalise_message(message: str) -> str:
     """Replace addresses, numbers and lists of numbers in a message by ``#``."""
     return NUMBERS.sub("#", message)
 

@@ -162,7 +162,7 @@ def make_result(
         shows=shows or NO_ANSWERS,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
-        asked=vector.case.asked,
+        asked=vector.case.request,
     )
 
 

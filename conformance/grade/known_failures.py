@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
+from conformance.exception_text import without_numbers
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.grade.findings import finding_titles, without_counts
 from conformance.grade.selector import CaseOf, Selector, VectorFacts, parse_selector
@@ -36,9 +36,8 @@ class KnownFailure:
     Without ``kind`` it names failures of each kind that is excused by default. ``finding`` is the
     title of a finding without its counts, ``mutants`` are ids of those that together give what the
     backend gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`),
-    ``message`` is what the backend says, its numbers replaced
-    (:func:`conformance.complaint.unnumbered`). ``column`` goes with the line in the selector's
-    ``location``.
+    ``message`` is what the backend says, as :func:`without_numbers` gives it. ``column`` goes with
+    the line in the selector's ``location``.
     """
 
     selector: Selector
@@ -89,7 +88,7 @@ class KnownFailure:
             and (result.kind == self.kind if self.kind else excused)
             and (not self.finding or self.finding in finding_titles(result))
             and (not self.wrong or self.wrong.get(result.id) == result.wrong)
-            and (not self.message or self.message == unnumbered(result.message))
+            and (not self.message or self.message == without_numbers(result.message))
             and self.may_name(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
         )

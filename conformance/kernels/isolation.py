@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from conformance import data
+from conformance import resources
 from conformance.backends.program import MARK, command_line
 from conformance.errors import UsageError
 from conformance.kernels import jail
@@ -259,7 +259,7 @@ class KernelSandbox:
 
     def _config(self, command: Sequence[str], readable: Sequence[str]) -> Mapping[str, Any]:
         hidden = [
-            *(HERE.parent, data.directory("specs"), data.directory("vectors")),
+            *(HERE.parent, resources.directory("specs"), resources.directory("vectors")),
             *(vector_cache.folder(), self.private),
         ]
         python_folders = (sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from conformance.complaint import alike, said
+from conformance.exception_text import comparison_key, short_message
 from conformance.failure_kind import FailureKind, Severity, facts_of
 from conformance.log.diagnosis import NamedFault, ToldDiagnosis, diagnosis
 from conformance.model import Finding, Result
@@ -195,11 +195,11 @@ def _keys(finding: Finding) -> list[_Key]:
     what = facts_of(kind).title
     if kind in (FailureKind.RAISED, FailureKind.ADAPTER):
         # An exception without a text has nothing but its type.
-        text = said(finding.message) or finding.message.partition("\n")[0].strip()
+        text = short_message(finding.message) or finding.message.partition("\n")[0].strip()
         title = f"Raises “{text}”" if kind == FailureKind.RAISED else f"{what}: “{text}”"
         if not text:
             title = " ".join(filter(None, (what, where)))
-        return [_Key(f"{kind} {alike(finding.message, finding.op) or text}", title)]
+        return [_Key(f"{kind} {comparison_key(finding.message, finding.op) or text}", title)]
     if facts_of(kind).severity is Severity.LOST:
         line = finding.message.partition("\n")[0].strip()
         title = " ".join(filter(None, (what, where)))

@@ -12,7 +12,7 @@ import numpy as np
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result
 from conformance.safe_text import number_of
-from conformance.verdict import exit_code, judged
+from conformance.verdict import exit_code, run_verdict
 
 
 def contradictions(run: RunLog) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
     parts = run.evidence.parts
     if any(part.killed > part.mutants or part.covered > part.targets for part in parts):
         yield "The footer counts more mutants killed or targets covered than there are."
-    verdict = judged(
+    verdict = run_verdict(
         run.score,
         run.evidence,
         interrupted=footer["interrupted"],

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, Verdict, objections
+from conformance.strength import RunStrength
+from conformance.verdict import NO_CLAIM, GateSummary, ResultCounts, Tally, Verdict, exit_objections
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class RunLog:
 
     def objections(self, verdict: Verdict) -> Iterator[str]:
         """What speaks against the exit code 0 of a run with this verdict."""
-        expected: Expected = self.footer or {}
+        expected: GateSummary = self.footer or {}
         strict = bool(self.header["options"].get("strict"))
-        return objections(self.score, verdict, expected, strict=strict)
+        return exit_objections(self.score, verdict, expected, strict=strict)
 
     @cached_property
     def score(self) -> ResultCounts:
@@ -66,9 +66,11 @@ class RunLog:
         )
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> RunStrength:
         """How strong the evidence is; none of any part where the log was cut short."""
-        return Evidence() if self.footer is None else Evidence.from_json(self.footer["strength"])
+        return (
+            RunStrength() if self.footer is None else RunStrength.from_json(self.footer["strength"])
+        )
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:

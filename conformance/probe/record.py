@@ -104,7 +104,7 @@ def _call(response: ProbeResponse, inputs: dict[str, list[list[Any]]]) -> dict[s
         "window": call.form.window,
         "elements": call.form.elements,
         "across": call.form.across,
-        "case": call.case.asked,
+        "case": call.case.request,
         "message": response.message,
         "planes": planes,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from conformance.cli import verdict_text
+from conformance.cli import result_text
 from conformance.cli.text import wrapped
 from conformance.grade.findings import group_failures
 from conformance.grade.outcome import Outcome
@@ -59,13 +59,13 @@ def _lines(
     if len(could_be) > MAX_MUTANTS:
         yield f"         and {len(could_be) - MAX_MUTANTS} more give the same here"
     level, precision = checker.level, checker.precision
-    match = verdict_text.match_of(vector, outcome, level, precision)
+    match = result_text.match_of(vector, outcome, level, precision)
     if match is not None:
         spec = checker.specs.get(vector.case.op)
-        yield from verdict_text.wrong_elements(
+        yield from result_text.wrong_element_lines(
             spec, vector, match, precision, WIDTH, limit=MAX_ELEMENTS
         )
-        yield from verdict_text.worst_element(spec, vector, result, match, precision)
+        yield from result_text.worst_element_lines(spec, vector, result, match, precision)
     yield ""
     (finding,) = group_failures([result], command=command)
     options = command[2:]  # after "conformance check"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from conformance.complaint import unnumbered
 from conformance.errors import LogError
+from conformance.exception_text import without_numbers
 from conformance.failure_kind import FailureKind
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
@@ -320,7 +320,9 @@ def _rough(result: Result) -> str:
 
 def _way(result: Result) -> tuple[Any, ...]:
     """How a vector fails. Addresses differ from run to run, and an exception may be renamed."""
-    message = unnumbered(result.message) if result.kind == FailureKind.RAISED else result.message
+    message = (
+        without_numbers(result.message) if result.kind == FailureKind.RAISED else result.message
+    )
     return result.status, result.kind, message, result.precision
 
 

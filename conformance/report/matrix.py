@@ -97,14 +97,13 @@ def graded(column: Column) -> Graded:
 def _cell(row: OperatorRow, shown: View, strength: str) -> Cell:
     tally = row.tally
     notes = (*_notes(row, shown), *([strength] if strength else []))
-    asked = tally.asked
     if shown.verdict is Verdict.INCONSISTENT or tally.new or row.missing:
         tone = Tone.BAD
     elif not tally.graded:
         return Cell("unsupported" if tally.unsupported else Verdict.NOTHING_GRADED, None, notes)
     else:
         tone = Tone.KNOWN if not tally.clean else Tone.WEAK if strength else Tone.GOOD
-    return Cell(f"{tally.passed:,}/{asked:,}", tone, notes)
+    return Cell(f"{tally.passed:,}/{tally.tested:,}", tone, notes)
 
 
 def _notes(row: OperatorRow, shown: View) -> Iterator[str]:

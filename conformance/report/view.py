@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
-from conformance.evidence import Evidence, Measured
 from conformance.failure_kind import facts_of
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.wording import unexplained
-from conformance.verdict import Tally, Verdict, summed
+from conformance.strength import PartitionStrength, RunStrength
+from conformance.verdict import Tally, Verdict, sum_tallies
 
 
 class Tone(enum.StrEnum):
@@ -124,7 +124,7 @@ class View:
         folded = OperatorRow(
             f"{len(unclaimed)} others",
             sum(row.selected for row in unclaimed),
-            summed(row.tally for row in unclaimed),
+            sum_tallies(row.tally for row in unclaimed),
         )
         return (*(row for row in self.rows if not row.unclaimed), folded)
 
@@ -322,10 +322,10 @@ class OperatorStrength:
     """The strength of an operator in each type and rank that the run claims."""
 
     op: str
-    evidence: Evidence
+    evidence: RunStrength
 
     @cached_property
-    def weakest(self) -> Measured | None:
+    def weakest(self) -> PartitionStrength | None:
         """Its weakest part of those that are known."""
         return self.evidence.weakest
 
@@ -340,7 +340,7 @@ class OperatorStrength:
 def strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
     """Each operator that the run claims, in the order of the log; none where it claims nothing."""
     evidence = _claimed(run)
-    by_op: dict[str, list[Measured]] = {}
+    by_op: dict[str, list[PartitionStrength]] = {}
     for one in evidence.parts if evidence else ():
         by_op.setdefault(one.op, []).append(one)
     return tuple(
@@ -350,6 +350,6 @@ def strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
     )
 
 
-def _claimed(run: RunLog) -> Evidence | None:
+def _claimed(run: RunLog) -> RunStrength | None:
     """The evidence of a run that makes a claim, or would with more of it."""
     return run.evidence if run.verdict.is_claimable else None

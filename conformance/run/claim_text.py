@@ -7,24 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.evidence import Evidence
 from conformance.grade.precision import format_precision
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.safe_text import number_of
+from conformance.strength import RunStrength
 from conformance.verdict import (
     ENDED,
     FEWEST_GRADED,
     NO_CLAIM,
-    Expected,
+    GateSummary,
     ResultCounts,
     Verdict,
     exit_code,
-    few,
-    judged,
+    has_few_graded,
     out_of_date,
+    run_verdict,
 )
 
 MOST_NAMED = 4
@@ -107,7 +107,7 @@ def completing(
     return shlex.join([*check, *options, "--complete", "--report", "its-report"])
 
 
-def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
+def sentences(evidence: RunStrength, precision: Mapping[str, str]) -> Iterator[str]:
     """Describe the strength of the weakest partition, and what is undetermined."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
@@ -126,7 +126,7 @@ def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
 
 
-def advice(evidence: Evidence, command: str) -> str:
+def advice(evidence: RunStrength, command: str) -> str:
     """Tell how to add missing vectors, with the command on a line of its own.
 
     Returns:
@@ -136,7 +136,7 @@ def advice(evidence: Evidence, command: str) -> str:
     return f"To add the missing vectors:\n{command}" if command and helps else ""
 
 
-def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
+def claimed(evidence: RunStrength, precision: Mapping[str, str]) -> str:
     """Write the strength of a run for its claim."""
     return f"{evidence.headline}{_at(precision) if evidence.weakest else ''}"
 
@@ -151,8 +151,8 @@ def conclude(
     scope: RunScope,
     *,
     interrupted: bool,
-    evidence: Evidence | None = None,
-    expected: Expected | None = None,
+    evidence: RunStrength | None = None,
+    expected: GateSummary | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """Return the footer's facts that follow from the counts and from the strength.
@@ -161,8 +161,8 @@ def conclude(
         expected: the summary by :meth:`conformance.grade.gate.GateRun.summary`.
         strict: known failures that are out of date fail the run.
     """
-    evidence, expected = evidence or Evidence(), expected or {}
-    verdict = judged(
+    evidence, expected = evidence or RunStrength(), expected or {}
+    verdict = run_verdict(
         score,
         evidence,
         interrupted=interrupted,
@@ -176,7 +176,7 @@ def conclude(
     last = ""
     if verdict.is_claimable:
         remarks += sentences(evidence, scope.precision)
-        if few(score, evidence):
+        if has_few_graded(score, evidence):
             remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
         last = advice(evidence, scope.completing)
     if not interrupted and not scope.no_claim:
@@ -235,14 +235,14 @@ def _of_these(score: ResultCounts) -> str:
 def _claim(
     score: ResultCounts,
     scope: RunScope,
-    evidence: Evidence,
+    evidence: RunStrength,
     verdict: Verdict,
     *,
     ended_badly: bool = False,
 ) -> str:
     """The line that a vendor may publish."""
     total = score.total
-    ops = [op for op, n in score.tallies.items() if (n.asked if total.wrong else n.graded)]
+    ops = [op for op, n in score.tallies.items() if (n.tested if total.wrong else n.graded)]
     terms = f"{scope.level}, {format_precision(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
@@ -265,7 +265,7 @@ def _claim(
     return f"{scope.backend}: conformant with {what} ({terms}), {facts}"
 
 
-def _extent(evidence: Evidence, scope: RunScope) -> str:
+def _extent(evidence: RunStrength, scope: RunScope) -> str:
     """The element types and ranks that are claimed, and what is excluded, in words."""
     dtypes = dict.fromkeys(partition.dtype for partition in evidence.parts)
     ranks = sorted({partition.rank for partition in evidence.parts})
@@ -289,7 +289,7 @@ def _untested(ops: Sequence[str]) -> list[str]:
     ]
 
 
-def _remarks(expected: Expected, *, strict: bool) -> list[str]:
+def _remarks(expected: GateSummary, *, strict: bool) -> list[str]:
     """Sentences for the verdict; none where all is as expected."""
     said = []
     endings = ["; ".join(entry["message"].split("\n")[:2]) for entry in expected.get("endings", ())]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
-from conformance.evidence import Measured, State
 from conformance.model import GRADED, Result, Status
 from conformance.run.claim_text import UNTOLD
+from conformance.strength import PartitionStrength, StrengthState
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts
 
@@ -28,7 +28,7 @@ def measured(
     *,
     level: str,
     declared: Capabilities | None,
-) -> tuple[Measured, ...]:
+) -> tuple[PartitionStrength, ...]:
     """Measure the strength of a run in each claimed partition, in the manifest's order.
 
     A partition is one operator, element type and rank. It is claimed if something was graded
@@ -113,7 +113,7 @@ def _one(
     manifest: Manifest,
     level: str,
     declared: Capabilities | None,
-) -> Measured | None:
+) -> PartitionStrength | None:
     """The strength of one part; None where nothing is claimed."""
     here = seen.get((op, part.dtype, part.rank), _Seen())
     if not here.graded and (
@@ -130,16 +130,18 @@ def _one(
         else:
             why = f"{UNTOLD} within what the backend declares"
     if part not in known.survivors:
-        return Measured(op, part.dtype, part.rank, why=UNTOLD)
+        return PartitionStrength(op, part.dtype, part.rank, why=UNTOLD)
     nowhere = manifest.strength[op].equivalent.keys()
     mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
-    state = State.AT_LEAST if why else State.MEASURED
+    state = StrengthState.AT_LEAST if why else StrengthState.MEASURED
     killed, covered, targets = len(mutants & here.killed), 0, 0
     if len(mutants) < FEWEST:
         if why:
-            state = State.UNKNOWN
+            state = StrengthState.UNKNOWN
         elif here.targets:
             why = f"fewer than {FEWEST} mutants can show, so coverage targets are counted"
             covered, targets = len(here.covered), len(here.targets)
-    strength = Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
+    strength = PartitionStrength(
+        op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why
+    )
     return replace(strength, covered=covered, targets=targets)

@@ -12,7 +12,6 @@ from typing import Any
 from conformance.backends.capabilities import Capabilities
 from conformance.choices import SuiteName
 from conformance.diagnosis.diagnose import RunDiagnosis
-from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import MIN_SPLIT, group_failures
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, GRADED, Finding, Result
@@ -24,6 +23,7 @@ from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
 from conformance.spec.default_attributes import in_a_line
 from conformance.spec.loader import shipped_operators
+from conformance.strength import DEFAULT_MIN_STRENGTH, RunStrength
 from conformance.suite.store import Suite
 from conformance.verdict import ResultCounts
 
@@ -182,9 +182,9 @@ def make_footer(
     )
     claimed = not interrupted and not scope.no_claim
     within = None if declared is None else selection.partitions.narrowed(declared)
-    evidence = Evidence(
+    evidence = RunStrength(
         measured(results, suite.manifest, level=level, declared=within) if claimed else (),
-        BAR if min_strength is None else min_strength,
+        DEFAULT_MIN_STRENGTH if min_strength is None else min_strength,
     )
     return {
         "event": "footer",

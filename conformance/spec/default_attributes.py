@@ -77,7 +77,7 @@ MAX_LINE = 160
 def in_a_line(spec: OpSpec, request: Mapping[str, Any]) -> str:
     """Describe a case in a line: shapes, types, and attributes without their default.
 
-    ``request`` is :attr:`Case.asked`. Attributes beyond ``MAX_LINE`` characters are only counted.
+    ``request`` is :attr:`Case.request`. Attributes beyond ``MAX_LINE`` characters are only counted.
     """
     types, shapes = request["types"], request["shapes"]
     tensors = [f"{_sizes(shapes[tensor.name])} {types[tensor.type]}" for tensor in spec.tensors]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from conformance.data import directory
+from conformance.resources import directory
 from conformance.spec.kinds import Kind
 
 if TYPE_CHECKING:

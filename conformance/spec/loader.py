@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
-from conformance.data import directory
 from conformance.errors import Problem, SpecError, UsageError, closest
+from conformance.resources import directory
 from conformance.spec import schema_check
 from conformance.spec.assemble import assemble
 from conformance.spec.inheritance import extended

@@ -21,9 +21,9 @@ from typing import Any
 
 from conformance import TOOL
 from conformance.choices import LEVELS, SuiteName
-from conformance.data import directory
 from conformance.errors import SuiteError
 from conformance.model import Case
+from conformance.resources import directory
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json

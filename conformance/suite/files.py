@@ -16,7 +16,7 @@ def bounded(file: Path, size: int, most: int) -> bytes:
     if size > most:
         raise SuiteError(f"{file}: {size} bytes, at most {most} are read", hint=DAMAGED)
     try:
-        content = remote.head(file, size + 1)
+        content = remote.read_head(file, size + 1)
     except OSError as error:
         raise unreadable(file, error) from error
     if len(content) != size:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance import TOOL
-from conformance.data import directory
 from conformance.model import Case
+from conformance.resources import directory
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of

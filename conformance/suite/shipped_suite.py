@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
-from conformance.data import directory
+from conformance.resources import directory
 from conformance.spec import loader
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.digest import spec_digest

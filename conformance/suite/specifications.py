@@ -153,7 +153,7 @@ class Specifications(Mapping[str, OpSpec]):
             leaves = not remote.is_remote(file) and not resolved(file).is_relative_to(self._folder)
             if leaves or not file.is_file():
                 raise SuiteError(f"{file}: no such file in the suite's folder", hint=DAMAGED)
-            content = remote.head(file, MAX_BYTES + 1)
+            content = remote.read_head(file, MAX_BYTES + 1)
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise SuiteError(f"{file}: cannot be read: {error}", hint=DAMAGED) from error
         expected, found = self._origins[op].files(op)[path], sha256(content).hexdigest()

@@ -284,7 +284,7 @@ def open_suite(path: Path | str | None = None) -> Suite:
     if isinstance(path, str):
         if _NAME.fullmatch(path):
             return _open_name(path)
-        path = remote.place(path) if remote.is_address(path) else Path(path)
+        path = remote.remote_path(path) if remote.is_address(path) else Path(path)
     return _open_folder(path)
 
 
@@ -333,7 +333,7 @@ def _open_name(name: str) -> Suite:
 
 def _open_folder(folder: Path) -> Suite:
     try:
-        with remote.told(folder):
+        with remote.os_errors(folder):
             return _open_whole(folder)
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         raise SuiteError(
@@ -355,7 +355,7 @@ def _open_whole(folder: Path) -> Suite:
         raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
     kinds = (".npz",) if manifest.packed is None else (".npz", ".zip")
     if away:
-        present = {name for name in remote.names(root) if name.endswith(kinds)}
+        present = {name for name in remote.list_files(root) if name.endswith(kinds)}
     else:
         present = set(_suite_files(root, kinds))
     missing = sorted(manifest.files.keys() - present)
@@ -384,7 +384,7 @@ def _is_there(file: Path) -> bool:
     if not remote.is_remote(file):
         return file.is_file() or file.is_dir()  # no pipe, which would be waited for
     try:
-        remote.head(file, 1)
+        remote.read_head(file, 1)
     except FileNotFoundError:
         return False
     return True

@@ -26,7 +26,7 @@ _MAX_DIGITS = 20  # a 64-bit integer with its sign
 def content(path: Path) -> bytes:
     """The bytes of a file. Raises SuiteError if it cannot be read or is larger than MAX_BYTES."""
     try:
-        data = remote.head(path, MAX_BYTES + 1)
+        data = remote.read_head(path, MAX_BYTES + 1)
     except OSError as error:
         raise unreadable(path, error) from error
     if len(data) > MAX_BYTES:

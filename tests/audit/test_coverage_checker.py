@@ -15,7 +15,7 @@ from coverage_checker import Facts, Question, Specification, check
 from edge_expressions import evaluate, parsed
 
 from conformance.audit.coverage import RankCoverage, coverage
-from conformance.data import directory
+from conformance.resources import directory
 from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite

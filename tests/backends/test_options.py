@@ -20,7 +20,7 @@ from conformance.backends.discovery import available, load_backend, locate, reso
 from conformance.backends.options import declared_by
 from conformance.backends.protocol import environment_of
 from conformance.cli import main
-from conformance.cli.entrants import entrants
+from conformance.cli.matrix_backends import parse_matrix_backends
 from conformance.errors import BackendError, LogError, UsageError
 
 BACKEND = """
@@ -240,7 +240,9 @@ def test_a_script_calls_the_class_with_them(file, tmp_path):
 
 
 def test_a_matrix_has_a_label_for_each():
-    found = entrants(["torch?threads=2&device=cpu", "mine=torch?device=cuda:0", "torch"])
+    found = parse_matrix_backends(
+        ["torch?threads=2&device=cpu", "mine=torch?device=cuda:0", "torch"]
+    )
     assert [(one.label, one.backend) for one in found] == [
         ("torch-device-cpu-threads-2", "torch?device=cpu&threads=2"),
         ("mine", "torch?device=cuda:0"),

@@ -25,9 +25,9 @@ from conformance.challenge.record import (
 )
 from conformance.challenge.secret import Secret
 from conformance.errors import SuiteError
-from conformance.evidence import Measured, State
 from conformance.grade.outcome import DescribedValue, Ending, Outcome
 from conformance.model import Case
+from conformance.strength import PartitionStrength, StrengthState
 from conformance.suite import strict_json
 
 SECRET = Secret(bytes(range(32)))
@@ -56,7 +56,7 @@ def made(*statuses: str) -> ChallengeRecord:
             for seed, status in enumerate(statuses or ("pass", "pass"))
         ),
         killed={"AvgPool-1": (400, 456)},
-        strength=(Measured("AvgPool-1", "f32", 3, 400, 400, State.MEASURED),),
+        strength=(PartitionStrength("AvgPool-1", "f32", 3, 400, 400, StrengthState.MEASURED),),
         versions={"numpy": "2.4.6"},
         environment={"platform": "Linux", "cores": {"usable": 2}},
         started="2026-01-01T00:00:00+00:00",
@@ -110,7 +110,7 @@ class TestAsWritten:
         assert made(*statuses).conclusion["verdict"] == verdict
 
     def test_weak_evidence_is_no_conformance(self) -> None:
-        weak = Measured("AvgPool-1", "f32", 3, 300, 400, State.MEASURED)
+        weak = PartitionStrength("AvgPool-1", "f32", 3, 300, 400, StrengthState.MEASURED)
         assert replace(made(), strength=(weak,)).conclusion["verdict"] == "inconclusive"
 
     def test_the_smoke_suite_makes_no_claim(self) -> None:

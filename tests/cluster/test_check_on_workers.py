@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from conformance import parallel
 from conformance.cli import clustered, main
-from conformance.cli.crew import Crew
+from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import Interrupted
 from conformance.log.encoding import encode
 from conformance.log.events import as_event
@@ -66,10 +66,10 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
     workers = Here()
 
     @contextmanager
-    def working(self: Crew) -> Iterator[int | parallel.Workers]:
+    def working(self: WorkerOptions) -> Iterator[int | parallel.Workers]:
         yield 1 if self.cluster is None else workers
 
-    monkeypatch.setattr(Crew, "working", working)
+    monkeypatch.setattr(WorkerOptions, "working", working)
     monkeypatch.setattr(clustered, "FEWEST", 3)
     clustered._opened.cache_clear()
     return workers

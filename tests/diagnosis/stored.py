@@ -178,7 +178,7 @@ class Operator:
                 kind="" if given is None else "value",
                 dtype=next(iter(vector.case.types.values())),
                 rank=vector.inputs[0].ndim,
-                asked=vector.case.asked,
+                asked=vector.case.request,
                 size=sum(one.size for one in vector.inputs)
                 + sum(one.expected.size for one in vector.answers),
                 returned=None if given is None else pack_outputs(given),

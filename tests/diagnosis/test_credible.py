@@ -129,7 +129,7 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
     entry = next(e for e in CORE.manifest.vectors if e.op == ADAPTIVE and e.reject is None)
     case = vector(entry.id).case
     dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
-    passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank, asked=case.asked)
+    passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank, asked=case.request)
     evidence = OperatorResults(
         find_spec(ADAPTIVE),
         [passed],

@@ -12,7 +12,7 @@ from test_operator_pages import HOSTILE, hostile_account
 
 from conformance.cli import main
 from conformance.cli.spec import SECTIONS
-from conformance.cli.spec_text import COPIED, text
+from conformance.cli.spec_text import COPIED, operator_text
 from conformance.cli.spec_text import SECTIONS as TOLD
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.spec.catalogue import mutants_of
@@ -36,7 +36,7 @@ def words(shown: str) -> str:
 def test_tells_everything_in_the_specification(
     op: str, accounts: Mapping[str, OperatorFacts]
 ) -> None:
-    spec, said = shipped_specs()[op], words("\n".join(text(accounts[op], SECTIONS, 80)))
+    spec, said = shipped_specs()[op], words("\n".join(operator_text(accounts[op], SECTIONS, 80)))
     wanted = [spec.op, spec.summary, spec.document.title, spec.document.url]
     for quantity in spec.quantities.values():
         wanted += [quantity.name, quantity.why]
@@ -69,7 +69,7 @@ def test_the_command_tells_the_same() -> None:
     told = collect_facts(shipped_specs()["MaxPool-1"], open_suite())
     found = show("MaxPool-1", "--all")
     assert found.exit_code == 0, found.output
-    assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))
+    assert found.stdout.splitlines() == list(operator_text(told, SECTIONS, 80))
 
 
 def test_it_is_short_if_nothing_is_asked_for() -> None:
@@ -122,7 +122,7 @@ def test_an_operator_of_ones_own(tmp_path: Path) -> None:
 
 def test_hostile_text_cannot_command_a_terminal(tmp_path: Path) -> None:
     told, _ = hostile_account(tmp_path)
-    lines = list(text(told, SECTIONS, 80))
+    lines = list(operator_text(told, SECTIONS, 80))
     assert all(line.isprintable() for line in lines)
     assert "\\x1b[31mred" in words(" ".join(lines))
     assert HOSTILE not in "\n".join(lines)

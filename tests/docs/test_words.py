@@ -23,27 +23,14 @@ NOT_YET = "not yet"
 EXCEPTIONS = {
     "api": NOT_YET,
     "cli": NOT_YET,
-    "complaint": NOT_YET,
-    "data": NOT_YET,
-    "dtypes": NOT_YET,
-    "errors": NOT_YET,
-    "evidence": NOT_YET,
     "families": POOLING,
     "feasible": POOLING,
     "generate": POOLING,
-    "json_schema": NOT_YET,
     "log": NOT_YET,
     "model": NOT_YET,
-    "parallel": NOT_YET,
     "reference": POOLING,
-    "remote": NOT_YET,
-    "replacement": NOT_YET,
     "report": NOT_YET,
-    "safe_text": NOT_YET,
-    "strategies": NOT_YET,
     "suite": NOT_YET,
-    "threads": NOT_YET,
-    "verdict": NOT_YET,
 }
 """Packages, and modules beside them, to which the rules do not apply, each with the reason."""
 

@@ -16,7 +16,7 @@ import tiers
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
-from conformance.cli.fuzz import _seconds, _tell_cause
+from conformance.cli.fuzz import _print_cause, _seconds
 from conformance.cli.text import slug
 from conformance.errors import UsageError
 from conformance.fuzz import database
@@ -117,7 +117,7 @@ def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture
     run = read(HERE.parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz")
     shared = max(filter(known, run.causes), key=lambda one: len(one.operators))
     assert len(shared.operators) > 1
-    _tell_cause(1, shared, tiers.core(), {})
+    _print_cause(1, shared, tiers.core(), {})
     shown, others = capsys.readouterr().out.split("   also in ")
     (first,) = (op for op in shared.operators if f"   {op} of " in shown)
     assert set(others.strip().split(", ")) == set(shared.operators) - {first}
@@ -131,7 +131,7 @@ def test_more_known_bugs_than_are_named_are_counted(capsys: pytest.CaptureFixtur
     cause = next(one for one in run.causes if one.kind == "value" and known(one))
     told = {"sentence": "", "faults": [], "alternatives": [{}] * 4}
     findings = tuple(replace(one, diagnosis=told) for one in cause.findings)
-    _tell_cause(1, replace(cause, findings=findings), tiers.core(), {})
+    _print_cause(1, replace(cause, findings=findings), tiers.core(), {})
     assert "1. 4 known bugs give these outputs: wrong values." in capsys.readouterr().out
 
 

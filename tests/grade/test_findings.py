@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.grade.findings import group_failures, without_numbers
+from conformance.grade.findings import group_failures, normalise_message
 from conformance.model import Result, Status, Witness
 
 COMMAND = ("conformance", "check", "--backend", "my lib")
@@ -152,7 +152,7 @@ def test_exceptions_that_differ_in_numbers_are_one():
     ],
 )
 def test_normalised(message, normal):
-    assert without_numbers(message) == normal
+    assert normalise_message(message) == normal
 
 
 def test_must_reject_vectors_are_counted_apart():

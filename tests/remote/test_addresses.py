@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance import remote
-from conformance.cli import main, places
+from conformance.cli import main, remote_paths
 from conformance.errors import SuiteError, UsageError
 from conformance.suite import packing
 from conformance.suite.containers import opened
@@ -32,13 +32,13 @@ def sent(folder: Path, address: str) -> str:
     for file in folder.rglob("*"):
         if file.is_file():
             name = file.relative_to(folder).as_posix()
-            remote.send(file, remote.place(f"{address}/{name}"))
+            remote.send(file, remote.remote_path(f"{address}/{name}"))
     return address
 
 
 def files(address: str) -> dict[str, bytes]:
-    place = remote.place(address)
-    return {name: (place / name).read_bytes() for name in remote.names(place)}
+    place = remote.remote_path(address)
+    return {name: (place / name).read_bytes() for name in remote.list_files(place)}
 
 
 @pytest.fixture(params=["folder", "packed"])
@@ -62,7 +62,7 @@ def test_what_was_changed_is_refused(suite: Suite, memory: str) -> None:
     opened.cache_clear()
     entry = next(iter(suite.manifest.listed))
     name = entry.path if entry.inside is None else entry.inside.file
-    file = remote.place(f"{memory}/{name}")
+    file = remote.remote_path(f"{memory}/{name}")
     content = file.read_bytes()
     file.write_bytes(content[:-1] + b"\1")
     with pytest.raises(SuiteError, match="not the one that the manifest lists"):
@@ -74,7 +74,7 @@ def test_what_was_changed_is_refused(suite: Suite, memory: str) -> None:
     with pytest.raises(SuiteError, match="listed files missing"):
         open_suite(memory)
     file.write_bytes(content)
-    (remote.place(memory) / "AvgPool-1" / "another.npz").write_bytes(b"")
+    (remote.remote_path(memory) / "AvgPool-1" / "another.npz").write_bytes(b"")
     with pytest.raises(SuiteError, match="vector files that the manifest does not list"):
         open_suite(memory)
 
@@ -95,18 +95,18 @@ def test_what_is_an_address() -> None:
         assert remote.is_address(text)
     for text in ("exec:./runner", "c:/x", "s3:/x", "a/b://c", "zip://x::s3://y", "s3://a b", None):
         assert not remote.is_address(text)
-    assert remote.place("file:///tmp/x") == Path("/tmp/x")
+    assert remote.remote_path("file:///tmp/x") == Path("/tmp/x")
 
 
 def test_names_that_lead_elsewhere_are_left_out(memory: str) -> None:
     from fsspec.implementations.memory import MemoryFileSystem
 
-    place = remote.place(memory)
+    place = remote.remote_path(memory)
     (place / "good.txt").write_bytes(b"")
     base = place.path  # type: ignore[attr-defined]
     for name in ("/absolute", "../above", ".hidden", "a/../../b", "c\\d", "e:f"):
         MemoryFileSystem.store[f"{base}/{name}"] = MemoryFileSystem.store[f"{base}/good.txt"]
-    assert remote.names(place) == ["good.txt"]
+    assert remote.list_files(place) == ["good.txt"]
 
 
 def test_errors_of_any_file_system_are_told(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,9 +156,9 @@ def test_a_check_reads_and_writes_addresses(
 
 
 def test_a_running_log_is_sent_while_it_grows(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "EVERY", 0.01)
-    log = remote.place(f"{memory}/run.jsonl")
-    with places.published(remote.place(memory), memory, new=False) as folder:
+    monkeypatch.setattr(remote_paths, "LOG_SECONDS", 0.01)
+    log = remote.remote_path(f"{memory}/run.jsonl")
+    with remote_paths.published(remote.remote_path(memory), memory, new=False) as folder:
         folder.mkdir()
         for text in ("one\n", "one\ntwo\n"):
             (folder / "run.jsonl").write_text(text)
@@ -176,7 +176,7 @@ def test_what_cannot_be_sent_stays(memory: str, monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object) -> None:
         raise PermissionError("no credentials")
 
-    sending = places.published(remote.place(memory), memory, new=True)
+    sending = remote_paths.published(remote.remote_path(memory), memory, new=True)
     folder = sending.__enter__()
     folder.mkdir()
     (folder / "kept").write_text("yes")
@@ -206,12 +206,12 @@ def test_suites_and_exports_are_written_there(memory: str, tmp_path: Path) -> No
     nonce = re.search(r'"nonce": "(\w+)"', exported.output)
     assert nonce is not None
     device = {"name": "board", "version": "1", "nonce": nonce[1]}
-    remote.place(f"{memory}/board/device.json").write_text(json.dumps(device))
+    remote.remote_path(f"{memory}/board/device.json").write_text(json.dumps(device))
     graded = command("check-outputs", f"{memory}/board", *asked)
     assert graded.exit_code == 2
     assert "there is no out0.bin" in graded.output
     for case in {name.partition("/")[0] for name in files(f"{memory}/board") if "/" in name}:
-        remote.place(f"{memory}/board/{case}/ending.txt").write_text("unsupported all")
+        remote.remote_path(f"{memory}/board/{case}/ending.txt").write_text("unsupported all")
     graded = command("check-outputs", f"{memory}/board", *asked, "--report", f"{memory}/graded")
     assert graded.exit_code == 1, graded.output  # nothing was graded
     assert "board 1" in graded.output
@@ -236,7 +236,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     }.items():
         monkeypatch.setenv(name, value)
     address = f"s3://{uuid4().hex}"
-    remote.place(address).mkdir()
+    remote.remote_path(address).mkdir()
     yield address
     server.stop()
 

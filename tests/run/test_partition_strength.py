@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.errors import BackendError
-from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
 from conformance.run.claim_text import UNTOLD, advice, completing, sentences
 from conformance.run.partition_strength import FEWEST, measured
+from conformance.strength import PartitionStrength, RunStrength, StrengthState
 from conformance.suite.entries import Entry
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors
@@ -125,22 +125,25 @@ class TestAPart:
         )
         results = [result("a", PASS), result("b", FAIL), result("c", UNSUPPORTED)]
         (found,) = strengths(results, suite)
-        assert (found.state, found.counted) == (State.MEASURED, "2 of 3 coverage targets covered")
+        assert (found.state, found.counted) == (
+            StrengthState.MEASURED,
+            "2 of 3 coverage targets covered",
+        )
         assert (found.killed, found.mutants, found.share) == (19, 19, "66.6 %")
         assert found.why.startswith("fewer than 20 mutants can show")
         suite = manifest(entry("a", MUTANTS[:FEWEST]), parts=table())
-        assert strengths([result("a", PASS)], suite)[0].state is State.MEASURED
+        assert strengths([result("a", PASS)], suite)[0].state is StrengthState.MEASURED
 
     def test_of_a_suite_of_today_is_unknown(self):
         (found,) = strengths([result("a", PASS)], manifest(entry("a", MUTANTS)))
-        assert found.state is State.UNKNOWN
+        assert found.state is StrengthState.UNKNOWN
         assert found.why == "the suite does not say which mutants can show"
-        assert Evidence((found,)).short == ()
+        assert RunStrength((found,)).short == ()
 
     def test_that_the_table_does_not_have_is_unknown(self):
         suite = manifest(entry("a", MUTANTS), parts=table(f16_3=1))
         (found,) = strengths([result("a", PASS, rank=5)], suite)
-        assert (found.rank, found.state) == (5, State.UNKNOWN)
+        assert (found.rank, found.state) == (5, StrengthState.UNKNOWN)
 
 
 def test_a_type_that_nobody_knows_breaks_nothing():
@@ -208,9 +211,9 @@ class TestARestriction:
         (found,) = self.of(declared, profile=MUTANTS[22:])
         assert counted(found) == [(22, 30, "at least")]
         assert "within what the backend declares" in found.why
-        assert Evidence((found,)).short == ()
-        assert Evidence((found,)).unknown == (found,)
-        assert Evidence((found,), bar=70).weakest == found
+        assert RunStrength((found,)).short == ()
+        assert RunStrength((found,)).unknown == (found,)
+        assert RunStrength((found,), bar=70).weakest == found
 
     def test_without_a_table_of_the_profile_is_a_lower_bound(self):
         declared = Capabilities(excluding=(Exclusion("no ceil", CEIL),))
@@ -283,19 +286,19 @@ def test_a_pass_more_never_weakens_and_a_failure_more_never_strengthens(
 def test_only_what_is_measured_is_too_weak(data, rows, parts, declared, level, bar):
     results = [result(f"v{i}", data.draw(statuses), rank=rank) for i, (*_, rank) in enumerate(rows)]
     found = strengths(results, drawn(rows, parts), level=level, declared=declared)
-    evidence = Evidence(found, bar)
-    assert all(one.state is State.MEASURED for one in evidence.short)
+    evidence = RunStrength(found, bar)
+    assert all(one.state is StrengthState.MEASURED for one in evidence.short)
     assert set(evidence.known) | set(evidence.unknown) == set(found)
     assert all(one.killed <= one.mutants for one in found)
     assert all(one.why for one in evidence.unknown)
     if parts is None:
         assert evidence.known == ()
-    assert Evidence.from_json(evidence.to_json()) == evidence
+    assert RunStrength.from_json(evidence.to_json()) == evidence
 
 
 @given(st.integers(20, 5000), st.integers(0, 5000), st.floats(0, 100))
 def test_no_share_is_rounded_up_to_a_bar_that_it_misses(mutants, killed, bar):
-    one = Measured(OP, "f32", 4, min(killed, mutants), mutants, State.MEASURED)
+    one = PartitionStrength(OP, "f32", 4, min(killed, mutants), mutants, StrengthState.MEASURED)
     shown = float(one.share.removesuffix(" %"))
     assert shown <= 100 * one.killed / one.mutants + 1e-9
     assert one.below(bar) is not one.reaches(bar)
@@ -303,13 +306,13 @@ def test_no_share_is_rounded_up_to_a_bar_that_it_misses(mutants, killed, bar):
 
 class TestSentences:
     def said(self, *parts, precision="standard", bar=95.0):
-        evidence = Evidence(parts, bar)
+        evidence = RunStrength(parts, bar)
         told = [*sentences(evidence, {"f32": precision}), advice(evidence, "this command")]
         return " ".join(filter(None, told))
 
-    WEAK = Measured(OP, "f32", 4, 184, 241, State.MEASURED)
-    STRONG = Measured(OP, "f32", 3, 240, 241, State.MEASURED)
-    UNKNOWN = Measured(OP, "f16", 3, why=UNTOLD)
+    WEAK = PartitionStrength(OP, "f32", 4, 184, 241, StrengthState.MEASURED)
+    STRONG = PartitionStrength(OP, "f32", 3, 240, 241, StrengthState.MEASURED)
+    UNKNOWN = PartitionStrength(OP, "f16", 3, why=UNTOLD)
 
     def test_of_what_is_enough(self):
         assert self.said(self.STRONG) == (
@@ -324,7 +327,7 @@ class TestSentences:
         assert "2 of 2 parts have too few" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
-        assert self.said(Measured(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
+        assert self.said(PartitionStrength(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
             f"Strength unknown: {UNTOLD} within it. To add the missing vectors:\nthis command"
         )
         assert "Strength unknown in 1 of 2 parts: " in self.said(self.STRONG, self.UNKNOWN)

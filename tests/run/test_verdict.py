@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from conformance.backends.capabilities import Capabilities
-from conformance.evidence import Evidence, Measured, State
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.report.ci.badge import COLOURS
@@ -20,6 +19,7 @@ from conformance.report.terminal import TONES
 from conformance.report.view import Tone
 from conformance.run.claim_text import RunScope, conclude
 from conformance.run.selection import untested
+from conformance.strength import PartitionStrength, RunStrength, StrengthState
 from conformance.verdict import ResultCounts, Verdict, tally
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
@@ -148,7 +148,7 @@ def test_the_share_graded_is_stated():
     )
 
 
-STRONG = Measured("A", "u8", 4, 30, 30, State.MEASURED)
+STRONG = PartitionStrength("A", "u8", 4, 30, 30, StrengthState.MEASURED)
 
 
 class TestGreenOnLittle:
@@ -156,17 +156,17 @@ class TestGreenOnLittle:
 
     def of(self, graded, *parts, bar=95.0):
         some = [*[result(PASS)] * graded, result(UNSUPPORTED)]
-        footer = concluded(*some, evidence=Evidence(parts, bar))
+        footer = concluded(*some, evidence=RunStrength(parts, bar))
         return footer["verdict"], footer["exit_code"]
 
     def test_that_reaches_the_bar_at_least_is_too_little(self):
-        least = replace(STRONG, state=State.AT_LEAST)
+        least = replace(STRONG, state=StrengthState.AT_LEAST)
         assert self.of(49, least) == ("inconclusive", 4)
         assert self.of(50, least) == ("conformant", 0)
 
     def test_of_unknown_strength_is_inconclusive(self):
-        assert self.of(5000, replace(STRONG, state=State.UNKNOWN)) == ("inconclusive", 4)
-        assert self.of(5000, STRONG, replace(STRONG, killed=9, state=State.AT_LEAST)) == (
+        assert self.of(5000, replace(STRONG, state=StrengthState.UNKNOWN)) == ("inconclusive", 4)
+        assert self.of(5000, STRONG, replace(STRONG, killed=9, state=StrengthState.AT_LEAST)) == (
             "inconclusive",
             4,
         )
@@ -177,12 +177,12 @@ class TestGreenOnLittle:
         assert self.of(4, replace(few, covered=8)) == ("inconclusive", 4)
 
     def test_nothing_is_asked_with_a_bar_of_0(self):
-        assert self.of(4, replace(STRONG, state=State.UNKNOWN), bar=0) == ("conformant", 0)
+        assert self.of(4, replace(STRONG, state=StrengthState.UNKNOWN), bar=0) == ("conformant", 0)
 
 
 def test_a_claim_names_types_ranks_and_what_is_excluded():
     parts = (STRONG, replace(STRONG, dtype="f32", rank=3))
-    claim = concluded(result(PASS), evidence=Evidence(parts), excluded=["no dilation"])["claim"]
+    claim = concluded(result(PASS), evidence=RunStrength(parts), excluded=["no dilation"])["claim"]
     assert "conformant with A in u8, f32 of rank 3, 4, but for what is declared as excluded: " in (
         claim
     )

@@ -31,8 +31,8 @@ if sys.platform == "win32":
 from forked import MEMORY, Ended, command
 
 from conformance.cli import main
-from conformance.data import directory
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_USAGE
+from conformance.resources import directory
 
 MIB = 2**20
 INLINE = ("--executor", "inline")
@@ -154,7 +154,7 @@ class TestSuites:
     def test_a_manifest_of_somebody_else(
         self, suite: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("conformance.remote.head", forbidden)
+        monkeypatch.setattr("conformance.remote.read_head", forbidden)
         refused(check(suite), "manifest.json: cannot be read: Permission denied")
 
     def test_a_flipped_bit_in_any_file(self, suite: Path) -> None:

@@ -22,8 +22,8 @@ from click.testing import CliRunner, Result
 
 from conformance.audit.coverage import coverage
 from conformance.cli import main
-from conformance.cli.generate import LISTED
-from conformance.cli.generate import _tell as tell
+from conformance.cli.generate import MAX_LISTED
+from conformance.cli.generate import _print_suite as print_suite
 from conformance.generate import drawn, plan
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
@@ -176,7 +176,7 @@ class TestSummary:
     ) -> None:
         counting = tiny.write(tmp_path, tiny.TEXT)
         suite = open_suite(first)
-        tell(suite, {"Tiny-1": find_spec(str(counting))}, "core", first, 1.0)
+        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "core", first, 1.0)
         counted = {
             fault.id for fault in mutants_of(find_spec(str(counting))) if not fault.equivalent
         }
@@ -186,22 +186,22 @@ class TestSummary:
         assert f", {100 * len(killed) // len(counted)} % of mutants killed" in out
         assert f"{len(counted - killed)} mutants of Tiny-1 not killed: " in err
         named = [fault for fault in counted - killed if f" {fault}," in err]
-        assert len(named) >= LISTED - 1
-        assert f" and {len(counted - killed) - LISTED} more. " in err
+        assert len(named) >= MAX_LISTED - 1
+        assert f" and {len(counted - killed) - MAX_LISTED} more. " in err
         assert ", or other patterns of data: " in err
         assert "nan" in err.partition("or other patterns of data: ")[2]
         every = f"conformance suite audit --suite {first} --op Tiny-1 --verbose"
         assert every in out
         # A folder called like a shipped suite is not what --suite smoke means.
-        tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", Path("smoke"), 1.0)
+        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", Path("smoke"), 1.0)
         assert "conformance suite audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
         # A smoke suite makes no claim that survivors would weaken, so they are no warning.
-        tell(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", first, 1.0)
+        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", first, 1.0)
         out, err = capsys.readouterr()
         assert "survive" not in err
         (line,) = [one for one in out.splitlines() if one.startswith("    survived: ")]
         assert {fault for fault in counted - killed if f" {fault}," in line} == set(named)
-        assert line.endswith(f" and {len(counted - killed) - LISTED} more")
+        assert line.endswith(f" and {len(counted - killed) - MAX_LISTED} more")
         assert every in out
 
     def test_a_suite_that_kills_all_is_not_warned_of(self, tmp_path: Path) -> None:
@@ -262,10 +262,12 @@ class TestSummary:
     ) -> None:
         more = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n"
         spec = tiny.write(tmp_path, tiny.without_mutants().replace("edges:\n", more))
-        tell(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0)
+        print_suite(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0)
         told = capsys.readouterr().out
         assert "    no case was found that meets these targets (undecided): never\n" in told
-        tell(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0, narrowed=True)
+        print_suite(
+            open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0, narrowed=True
+        )
         assert "never" not in capsys.readouterr().out
 
 

@@ -15,7 +15,7 @@ import venvs
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.cli.entrants import Entrant, entrants
+from conformance.cli.matrix_backends import MatrixBackend, parse_matrix_backends
 from conformance.errors import UsageError
 from conformance.log.reader import read
 
@@ -190,7 +190,7 @@ class TestNames:
     )
     def test_parts(self, word, label, backend, env, monkeypatch):
         monkeypatch.setattr("conformance.run.worker_python.python_of", str)
-        assert entrants([word]) == (Entrant(label, backend, env),)
+        assert parse_matrix_backends([word]) == (MatrixBackend(label, backend, env),)
 
     @pytest.mark.parametrize(
         "word",
@@ -218,14 +218,14 @@ class TestNames:
     )
     def test_what_is_none(self, word):
         with pytest.raises(UsageError) as caught:
-            entrants([word])
+            parse_matrix_backends([word])
         assert caught.value.hint
         assert str(caught.value).replace("\n", "").isprintable()
 
     @pytest.mark.parametrize("words", [("numpy", "numpy"), ("a=numpy", "A=torch")])
     def test_a_label_is_given_once(self, words):
         with pytest.raises(UsageError, match="label of another"):
-            entrants(words)
+            parse_matrix_backends(words)
 
     def test_nothing_runs_before_all_is_known(self, matrix, tmp_path):
         shown = matrix("numpy", "gone=numpy@gone")

@@ -58,7 +58,7 @@ def test_a_line_fits_a_terminal() -> None:
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(progress, "EVERY", 0.02)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
     with Progress(4, "making") as shown:
         shown.at("this", 1)
         deadline = time.monotonic() + 10
@@ -81,7 +81,7 @@ def test_short_work_says_nothing_in_a_log(monkeypatch: pytest.MonkeyPatch) -> No
 def test_on_a_terminal_the_line_is_wiped_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = Terminal()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(progress, "REDRAWN", 0.02)
+    monkeypatch.setattr(progress, "REDRAW_SECONDS", 0.02)
     with Progress(4, "making") as shown:
         shown.at("this", 1)
         deadline = time.monotonic() + 10
@@ -94,7 +94,7 @@ def test_on_a_terminal_the_line_is_wiped_at_the_end(monkeypatch: pytest.MonkeyPa
 
 def test_a_reader_that_is_gone_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Gone())
-    monkeypatch.setattr(progress, "EVERY", 0.02)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
     with Progress(4, "making") as shown:
         shown.at("this", 1)
         time.sleep(0.1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from conformance import data
+from conformance import resources
 from conformance.audit.audit_suite import audit
 from conformance.audit.score import MutationScore
 from conformance.cli import main
@@ -25,7 +25,7 @@ from conformance.suite.parts import Parts
 from conformance.suite.store import Suite, open_suite
 
 OP = "onnx.GlobalMaxPool-22"
-RECORDED = sorted(path.stem for path in (data.directory("specs") / "cases").glob("*.jsonl"))
+RECORDED = sorted(path.stem for path in (resources.directory("specs") / "cases").glob("*.jsonl"))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def read_once() -> Iterator[None]:
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the specifications with what is recorded of one operator, to be spoilt."""
     copy = tmp_path / "specs"
-    found = data.directory
+    found = resources.directory
     shutil.copytree(found("specs"), copy)
     monkeypatch.setattr(cases, "directory", lambda name: copy if name == "specs" else found(name))
     monkeypatch.setattr(proofs, "directory", lambda name: copy if name == "specs" else found(name))
@@ -86,7 +86,7 @@ def test_their_vectors_are_those_that_are_shipped(made: Suite, shipped: Suite) -
 
 
 def test_the_files_in_the_repository_are_theirs() -> None:
-    folder = open_suite(data.directory("vectors"))
+    folder = open_suite(resources.directory("vectors"))
     recorded_of = open_suite().manifest.of(folder.manifest.ops)
     listed = {entry.id: replace(entry, bytes=0, sha256="") for entry in folder.manifest.listed}
     assert listed == {entry.id: entry for entry in recorded_of if not entry.is_large}
@@ -112,7 +112,7 @@ def test_recording_them_again_gives_the_same_text(tmp_path: Path) -> None:
         shown = CliRunner().invoke(main, one)
         assert shown.exit_code == 0, shown.output
     for folder, name in (("cases", f"{OP}.jsonl"), ("proofs", f"{OP}.json")):
-        ours = (data.directory("specs") / folder / name).read_text().splitlines()
+        ours = (resources.directory("specs") / folder / name).read_text().splitlines()
         theirs = (again / folder / name).read_text().splitlines()
         if folder == "cases":  # the seed and versions that selected them are not those of today
             ours[0], theirs[0] = (

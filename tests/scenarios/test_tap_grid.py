@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.cli.taps import grid
+from conformance.cli.window_grid import grid
 
 
 def window(values, divisor=None, rows=1):

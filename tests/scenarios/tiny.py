@@ -53,7 +53,7 @@ MAIN = f"""
 from functools import partial
 from conformance.cli import main, progress
 from conformance.generate import plan
-progress.EVERY = 1e6  # however slow the machine is
+progress.LINE_SECONDS = 1e6  # however slow the machine is
 from conformance.generate.pairs import Effort
 plan.make = partial(plan.make, effort=Effort(**{EFFORT}))
 main()

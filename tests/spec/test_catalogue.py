@@ -13,9 +13,9 @@ import pytest
 import yaml
 from spec_examples import place
 
-from conformance.data import directory
 from conformance.errors import Problem, SpecError
 from conformance.json_schema import load_schema
+from conformance.resources import directory
 from conformance.spec import mutants
 from conformance.spec.catalogue import Mutant, load_catalogue, load_catalogue_text, mutants_of
 from conformance.spec.family_index import is_family

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from spec_examples import place
 
-from conformance.data import directory
 from conformance.errors import SpecError
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.values import data_of
+from conformance.resources import directory
 from conformance.spec.family_index import names as families
 from conformance.spec.loader import load_spec_text as load_spec
 from conformance.spec.loader import shipped_specs

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from spec_examples import EXAMPLE
 
-from conformance.data import directory
 from conformance.errors import SpecError
+from conformance.resources import directory
 from conformance.spec import yaml_reader
 from conformance.spec.yaml_source import Source
 

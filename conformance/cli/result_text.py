@@ -1,4 +1,4 @@
-"""Prints the verdict on a vector, and each wrong element."""
+"""Prints the result of a vector, and each wrong element."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from conformance.safe_text import one_line
 from conformance.spec.model import OpSpec
 
 
-def sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
-    """The verdict in a sentence; ``backend`` is its name and version."""
-    asked_for = f"level {level} and precision {format_precision(precision)}"
-    text = f"{one_line(backend)} {result.status.verb} at {asked_for}"
+def result_sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
+    """Return a result as a sentence; ``backend`` is its name and version."""
+    conditions = f"level {level} and precision {format_precision(precision)}"
+    text = f"{one_line(backend)} {result.status.verb} at {conditions}"
     if result.status is not Status.PASS:
         return f"{text}: {one_line(result.message)}"
     if result.reject is not None:
@@ -39,17 +39,17 @@ def sentence(backend: str, result: Result, level: str, precision: Mapping[str, s
 def match_of(
     vector: Vector, outcome: Outcome | None, level: str, precision: Mapping[str, str]
 ) -> Match | None:
-    """The outputs against the answers that decide; None where nothing could be compared."""
+    """Compare the outputs with the interpretation that decides; None if impossible."""
     if outcome is None or not vector.answers:
         return None
     outputs = split_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return None
-    found = deciding_match(match_all(vector, outputs, precision), level)
-    return found if found.comparisons else None
+    match = deciding_match(match_all(vector, outputs, precision), level)
+    return match if match.comparisons else None
 
 
-def wrong_elements(
+def wrong_element_lines(
     spec: OpSpec | None,
     vector: Vector,
     match: Match,
@@ -58,42 +58,42 @@ def wrong_elements(
     *,
     limit: int | None,
 ) -> Iterator[str]:
-    """Each wrong element in a line, with what was got; at most ``limit`` of each output."""
-    for answer, got, comparison in zip(
+    """Yield a line for each wrong element; at most ``limit`` of each output."""
+    for output, got, comparison in zip(
         match.answers, match.outputs, match.comparisons, strict=True
     ):
         if not comparison.count:
             continue
         yield ""
         against = f", against interpretation {match.reading}" if match.reading else ""
-        text = f"{answer.name}: {comparison.count} of {got.size} elements are wrong{against}"
+        text = f"{output.name}: {comparison.count} of {got.size} elements are wrong{against}"
         yield from wrapped("  ", text, width)
         indices = [tuple(map(int, index)) for index in np.argwhere(comparison.wrong)[:limit]]
         rows = []
         for index in indices:
-            seen = row(
-                spec, vector, answer, index, match.reading, required_precision(answer, precision)
-            )
-            rows.append((*_narrowed(seen), shortest(got[index]), distance(answer, got, index)))
-        yield from aligned([(*_narrowed(titles(spec)), "got", "off"), *rows])
-        left = comparison.count - len(indices)
-        if left:
-            yield f"    ... and {left} more"
+            at = required_precision(output, precision)
+            cells = row(spec, vector, output, index, match.reading, at)
+            off = distance(output, got, index)
+            rows.append((*_without_expected(cells), shortest(got[index]), off))
+        yield from aligned([(*_without_expected(titles(spec)), "got", "off"), *rows])
+        left_out = comparison.count - len(indices)
+        if left_out:
+            yield f"    ... and {left_out} more"
 
 
-def worst_element(
+def worst_element_lines(
     spec: OpSpec | None,
     vector: Vector,
     result: Result,
     match: Match,
     precision: Mapping[str, str],
 ) -> Iterator[str]:
-    """The element of the result's witness, tap by tap; nothing where there is none."""
+    """Yield the worst element of a result, tap by tap; nothing if it has none."""
     if result.witness is not None:
         yield ""
         yield from element(spec, vector, result.witness.index, match, precision)
 
 
-def _narrowed(cells: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns without the expected value: what is accepted says it, and room is scarce."""
+def _without_expected(cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out the expected value: the accepted values show it, and space is scarce."""
     return (*cells[:-2], cells[-1])

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.progress import Progress
-from conformance.cli.replacing import keep_another
+from conformance.cli.replace_suite import keep_another
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
-    from conformance.cli.crew import Crew
+    from conformance.cli.worker_options import WorkerOptions
 
 
 def draw(
@@ -24,14 +24,14 @@ def draw(
     root: int,
     backend: str | None,
     count: int,
-    crew: Crew,
+    worker_options: WorkerOptions,
     *,
     force: bool,
 ) -> None:
-    """Write a drawn suite; what an interrupted run of the same command has done is kept."""
+    """Write a drawn suite, or resume an interrupted run of the same command."""
     from conformance import __version__
     from conformance.choices import SuiteName
-    from conformance.cli.part import claims_of
+    from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
     from conformance.spec import loader
@@ -43,12 +43,12 @@ def draw(
     from conformance.suite.writer import disk, replaced
 
     specs = loader.select_specs(ops)
-    claims = None if backend is None else claims_of(backend, specs).by_op
-    specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
+    subsets = None if backend is None else supported_subsets_of(backend, specs).by_op
+    specs = {op: spec for op, spec in specs.items() if subsets is None or op in subsets}
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
-    own = loader.shipped_specs()
+    shipped = loader.shipped_specs()
     bases = [
-        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, mutants_of(spec))
+        origin.shipped(spec) if spec is shipped.get(op) else origin.carried(spec, mutants_of(spec))
         for op, spec in specs.items()
     ]
     manifest = Manifest(
@@ -63,24 +63,30 @@ def draw(
         "tool": __version__,
         "drawn": count,
         "seed": root,
-        "for": repr(claims),
+        "for": repr(subsets),
         "versions": manifest.versions,
-        "specifications": {op: one.to_json() for op, one in manifest.specifications.items()},
+        "specifications": {
+            op: origin_files.to_json() for op, origin_files in manifest.specifications.items()
+        },
     }
     began = time.perf_counter()
     with replaced(out, bases, strict_json.dumps(plan)) as folder:
         work = [
-            one
+            task
             for op, spec in specs.items()
-            for one in pieces(
-                spec, count, root=root, folder=folder, claim=claims[op] if claims else None
+            for task in pieces(
+                spec, count, root=root, folder=folder, claim=subsets[op] if subsets else None
             )
         ]
-        there = sum(one.there for one in work)
-        if there:
-            click.echo(f"resuming: {there} of {len(work)} containers are there", err=True)
+        done = sum(task.there for task in work)
+        if done:
+            click.echo(f"resuming: {done} of {len(work)} containers are there", err=True)
         try:
-            with crew.working() as processes, Progress(1, "drawing") as progress, disk(out):
+            with (
+                worker_options.working() as processes,
+                Progress(1, "drawing") as progress,
+                disk(out),
+            ):
                 packer = Packer(folder, {})
                 draw_all(work, packer, processes=processes, progress=progress.at)
                 conclude(folder, packer, manifest)
@@ -88,10 +94,10 @@ def draw(
             click.echo("to resume: run the same command again", err=True)
             raise
     written = open_suite(out)
-    for op, number in written.manifest.counts.items():
-        click.echo(f"  {op:20} {number.value:5} value vectors, {number.reject:3} negative tests")
+    for op, counts in written.manifest.counts.items():
+        click.echo(f"  {op:20} {counts.value:5} value vectors, {counts.reject:3} negative tests")
     assert written.manifest.packed is not None
-    size = sum(one.bytes for one in written.manifest.packed.containers)
+    size = sum(container.bytes for container in written.manifest.packed.containers)
     seconds = time.perf_counter() - began
     click.echo(
         f"{written.name}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, in {out}"

@@ -1,4 +1,4 @@
-"""Who does the pieces of a command: processes of this machine, or the workers of a cluster."""
+"""Options for the workers of a command: processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from conformance.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Crew:
-    """What ``-j``, ``--cluster`` and ``--insecure`` ask for.
+class WorkerOptions:
+    """The options ``-j``, ``--cluster`` and ``--insecure``.
 
-    Raises UsageError for what excludes each other, and for a cluster that cannot be one.
+    Raises UsageError for options that exclude each other, and for a malformed cluster address.
     """
 
     processes: int
@@ -39,7 +39,7 @@ class Crew:
 
     @contextmanager
     def working(self) -> Iterator[int | parallel.Workers]:
-        """The processes, for as long as the block takes."""
+        """Start the workers, which end with the block; an integer is a number of processes."""
         if self.cluster is None:
             yield self.processes
             return

@@ -6,7 +6,10 @@ from pathlib import Path
 
 
 def directory(name: str) -> Path:
-    """The folder ``specs``, ``vectors`` or ``clients``: packaged data, else the checkout's own."""
+    """Return the folder ``specs``, ``vectors`` or ``clients``.
+
+    It lies in the package, or in the checkout where that has none.
+    """
     package = Path(__file__).resolve().parent
     packaged = package / "_data" / name
     return packaged if packaged.is_dir() else package.parent / name

@@ -20,28 +20,29 @@ force_option: Callable[[F], F] = click.option(
 
 
 def keep_another(out: Path, name: str, seed: int, ops: Iterable[str], *, force: bool) -> None:
-    """Refuse to replace a suite that the new one would not renew.
+    """Refuse to replace a suite that the new suite would not renew.
 
-    It is renewed by one of the same name and seed that has all of its operators. A suite that is
-    damaged is none. Raises UsageError before anything is made.
+    It is renewed by a suite of the same name and seed that has all of its operators. A damaged
+    suite may be replaced. Raises UsageError.
     """
     from conformance.suite import manifest as manifests
 
     if force or not (out / manifests.FILE_NAME).is_file():
         return
     try:
-        there = manifests.read(out / manifests.FILE_NAME)
+        existing = manifests.read(out / manifests.FILE_NAME)
     except SuiteError:
         return
-    lost = [op for op in there.strength if op not in {*ops}]
-    if (there.name, there.seed) == (name, seed) and not lost:
+    lost = [op for op in existing.strength if op not in {*ops}]
+    if (existing.name, existing.seed) == (name, seed) and not lost:
         return
     if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        differs = f"holds {lost[0]}{more}, which the new one would not"
+        suffix = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        difference = f"holds {lost[0]}{suffix}, which the new one would not"
     else:
-        differs = f"is {there.name} of seed {there.seed}, and the new one {name} of seed {seed}"
+        old = f"{existing.name} of seed {existing.seed}"
+        difference = f"is {old}, and the new one {name} of seed {seed}"
     raise UsageError(
-        f"{out}: there is another suite, which would be lost: it {differs}",
+        f"{out}: there is another suite, which would be lost: it {difference}",
         hint="name another folder: --out DIR, or replace the suite: --force",
     )
