@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from numbers import Integral, Real
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
@@ -29,6 +30,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 _MAX_SHOWN, _MAX_PROBLEM = 80, 300  # characters of a value, and of a problem, in a message
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_KEY = re.compile(rb'"([^"\\]*+)"\s*:')
 _LONG_INTEGER = re.compile(rb"(?<![0-9.])-?[0-9]{19,}")
 _MAX_DIGITS = 20
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -40,6 +42,10 @@ _AT = re.compile(r"(?s)(.*) - at `([^`]*)`")
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A JSON object of fixed keys, which are its fields in the order of the file."""
+
+
+class OpenRecord(Record, frozen=True, forbid_unknown_fields=False):
+    """A JSON object that may have more keys than fields; these are ignored."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,11 @@ def convert(document: Any, kind: type[T]) -> T:
 
 
 def to_json(record: Any) -> Any:
-    """Return a record as JSON data, keys in the order of its fields."""
-    return msgspec.to_builtins(record)
+    """Return a record as JSON data, keys in the order of its fields.
+
+    Raises TypeError for what is no JSON data, nor a number or mapping of another library.
+    """
+    return msgspec.to_builtins(record, enc_hook=_plain)
 
 
 def encode(record: Any) -> bytes:
@@ -113,6 +122,17 @@ def encode_lines(record: Any) -> bytes:
         b"%b: %b" % (encode(key), _block(value)) for key, value in to_json(record).items()
     )
     return b"{\n%b\n}\n" % lines
+
+
+def _plain(value: object) -> Any:
+    """Return a number or mapping of another library as one of Python."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    raise TypeError(f"JSON cannot hold a {type(value).__name__}")
 
 
 def _block(value: Any) -> bytes:
@@ -137,7 +157,15 @@ def _check_limits(data: bytes, limits: Limits) -> None:
     for match in _LONG_INTEGER.finditer(bare):
         digits = match[0]
         if len(digits) > _MAX_DIGITS or not -(2**63) <= int(digits) < 2**64:
-            raise ValueError(f"{digits[:30].decode()} does not fit 64 bits")
+            raise ValueError(
+                f"{_key_before(data, digits)}{digits[:30].decode()} does not fit 64 bits"
+            )
+
+
+def _key_before(data: bytes, digits: bytes) -> str:
+    """Return the last key before a number, to show where it is."""
+    keys = _KEY.findall(data, 0, data.index(digits))
+    return _shown_path(keys[-1].decode("utf-8", "replace")) if keys else ""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def differences(
     from that, is no difference: no verdict may depend on it.
     """
     # As a log holds it: bounded texts, lists for tuples.
-    one, other = (_apart_from_jobs(decode(encode(header))) for header in (one, other))
+    one, other = (_apart_from_jobs(decode(encode(header).encode())) for header in (one, other))
     for section in SECTIONS:
         yield from _apart(section, one.get(section), other.get(section), apart_from)
 
