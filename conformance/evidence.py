@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -101,15 +100,6 @@ class Evidence:
 
     parts: tuple[Measured, ...] = ()
     bar: float = BAR
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Evidence:
-        """What :meth:`to_json` gave; ``data`` has the form that the schema of a run log asks."""
-        names = [field.name for field in fields(Measured)]
-        parts = ({name: one[name] for name in names if name in one} for one in data["parts"])
-        return cls(
-            tuple(Measured(**one | {"state": State(one["state"])}) for one in parts), data["bar"]
-        )
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data, for a run log."""

@@ -277,6 +277,9 @@ class RequirementUse(OpenRecord, frozen=True):
     problems: Texts
 
 
+GateEntry = KnownFailureUse | RequirementUse
+
+
 class Ending(OpenRecord, frozen=True):
     """How a process of the backend ended that did not end as it should."""
 

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -33,12 +32,12 @@ MAX_CASE = 240
 class FindingView:
     """A finding with what the results say about its smallest vector.
 
-    ``known`` where every failure in it is a known one. ``header`` is that of the run.
+    ``known`` where every failure in it is a known one. ``backend`` is the backend as it was named.
     """
 
     finding: Finding
     dtype: str
-    header: Mapping[str, Any]
+    backend: str
     known: bool = False
 
     @cached_property
@@ -105,7 +104,7 @@ class FindingView:
         """
         shown = words(self.show)
         named = shown[:3] == [*SHOW, self.finding.smallest] and "--backend" in shown
-        if not named or not self.finding.reproduce or not self.header["backend"]["spec"]:
+        if not named or not self.finding.reproduce or not self.backend:
             return ""
         return shlex.join(["conformance", "repro", *shown[2:]])
 
@@ -190,8 +189,7 @@ class CauseView:
     def advice(self) -> str:
         """What to know where memory may be damaged or a failure needs earlier calls; else empty."""
         memory = (
-            on_memory(str(one.header["backend"]["spec"]), one.finding.kind, one.finding.message)
-            for one in self.findings
+            on_memory(one.backend, one.finding.kind, one.finding.message) for one in self.findings
         )
         earlier = (finding.earlier for finding in self.findings)
         return " ".join(filter(None, (next(filter(None, some), "") for some in (earlier, memory))))

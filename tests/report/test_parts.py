@@ -219,7 +219,7 @@ class TestElements:
 
 def finding(show, spec="my.py:B", reproduce="conformance check"):
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
-    return FindingView(plain, "f32", {"backend": {"spec": spec}})
+    return FindingView(plain, "f32", spec)
 
 
 @pytest.mark.parametrize(
