@@ -98,6 +98,8 @@ def convert(document: Any, kind: type[T]) -> T:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
         raise ValueError(_problem(document, kind, str(error))) from None
+    except UnicodeEncodeError:  # a lone surrogate, in a key that no record has
+        return convert(_with_encodable_keys(document), kind)
 
 
 def to_json(record: Any) -> Any:
@@ -203,6 +205,18 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield path, key
             yield from _texts(item, f"{path}.{key}")
+
+
+def _with_encodable_keys(value: Any) -> Any:
+    """Return JSON data with lone surrogates in keys written as escapes."""
+    if isinstance(value, list | tuple):
+        return [_with_encodable_keys(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key.encode("utf-8", "backslashreplace").decode(): _with_encodable_keys(item)
+        for key, item in value.items()
+    }
 
 
 def _problem(document: Any, kind: Any, message: str) -> str:

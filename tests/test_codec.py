@@ -127,5 +127,9 @@ def test_what_is_sound_is_not_refused(data: bytes, document: Any) -> None:
     assert found == document or str(found).startswith(document)
 
 
+def test_a_key_that_is_no_unicode_is_as_unknown_as_others() -> None:
+    assert "unknown field `\\ud800`" in problem(damaged(**{"\ud800": 1}), printable=False)
+
+
 def test_unprintable_text_may_be_allowed() -> None:
     assert parse(b'["\\ud800"]', printable=False) == ["\ud800"]
