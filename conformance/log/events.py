@@ -11,11 +11,13 @@ import binascii
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
-from msgspec.structs import asdict
+from msgspec import Meta, field
+from msgspec.structs import asdict, astuple
 
 from conformance.codec import Count, OpenRecord, convert, to_json
 from conformance.evidence import State
+from conformance.log.detail import parse_detail
+from conformance.log.diagnosis import parse_diagnosis
 from conformance.model import Finding, Result, Returned, Status, Witness
 
 FORMAT = 1
@@ -144,7 +146,7 @@ Arrays = Annotated[tuple[ArrayData, ...], Meta(max_length=64)]
 
 
 class ResultEvent(Event, frozen=True, tag="result"):
-    """The result of a vector; fields are those of :class:`conformance.model.Result`."""
+    """The result of a vector; keys are the fields of :class:`conformance.model.Result`."""
 
     id: str
     op: str
@@ -168,14 +170,14 @@ class ResultEvent(Event, frozen=True, tag="result"):
     within: Annotated[tuple[Count, ...], Meta(min_length=6, max_length=6)] | None = None
     left_out: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
     wrong: str = ""
-    asked: dict[str, Any] | None = None
+    request: dict[str, Any] | None = field(name="asked", default=None)
     inputs: Arrays | None = None
     expected: Arrays | None = None
     returned: Arrays | None = None
 
 
 class FindingEvent(Event, frozen=True, tag="finding"):
-    """A distinct failure; fields are those of :class:`conformance.model.Finding`."""
+    """A distinct failure; keys are the fields of :class:`conformance.model.Finding`."""
 
     op: str
     kind: str
@@ -259,7 +261,7 @@ class KnownFailureUse(OpenRecord, frozen=True):
     shared: Count
     passes: Texts
     vectors: Count
-    asked: Count
+    tested: Count = field(name="asked")
     missing: str
     problems: Texts
 
@@ -269,7 +271,7 @@ class RequirementUse(OpenRecord, frozen=True):
 
     entry: str
     about: str
-    asked: Count
+    tested: Count = field(name="asked")
     unsupported: Texts
     reasons: CountsByName
     absent: Texts
@@ -347,20 +349,34 @@ def finding_event(finding: Finding) -> dict[str, Any]:
 
 def _event(kind: type[Event], item: Result | Finding, **changes: Any) -> dict[str, Any]:
     """Return the record that has the fields of a result or finding, as JSON data."""
-    fields = {name: getattr(item, name) for name in kind.__struct_fields__}
+    names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    fields = {name: getattr(item, key) for name, key in names}
     data: dict[str, Any] = to_json(kind(**fields | changes))
     return data
+
+
+def _members(event: Event) -> dict[str, Any]:
+    """Return the values of a record by their keys."""
+    return dict(zip(event.__struct_encode_fields__, astuple(event), strict=True))
 
 
 def to_result(event: ResultEvent) -> Result:
     """Make the result of a line."""
     arrays = {name: _arrays(getattr(event, name)) for name in ARRAYS}
-    return Result(**asdict(event) | arrays | {"witness": _witness(event.witness)})
+    return Result(**_members(event) | arrays | {"witness": _witness(event.witness)})
 
 
 def to_finding(event: FindingEvent) -> Finding:
-    """Make the finding of a line."""
-    return Finding(**asdict(event) | {"witness": _witness(event.witness)})
+    """Make the finding of a line.
+
+    Raises ValueError for a diagnosis or a detail that is malformed.
+    """
+    for name, parse in (("diagnosis", parse_diagnosis), ("detail", parse_detail)):
+        try:
+            parse(getattr(event, name))
+        except ValueError as error:
+            raise ValueError(f"finding {name}.{error}") from None
+    return Finding(**_members(event) | {"witness": _witness(event.witness)})
 
 
 def _witness(element: WorstElement | None) -> Witness | None:

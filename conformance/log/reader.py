@@ -44,7 +44,7 @@ class Unfinished:
 
 
 def read(path: str | os.PathLike[str]) -> RunLog:
-    """The run log in a file, which may be compressed if its name ends in ``.gz``.
+    """Read the run log in a file, compressed if its name ends in ``.gz``.
 
     Raises :class:`LogError` where there is nothing to show: no file, no header, a newer format, a
     line that is damaged. A log whose end is missing is read as far as it goes.
@@ -53,8 +53,9 @@ def read(path: str | os.PathLike[str]) -> RunLog:
 
 
 def read_unfinished(path: str | os.PathLike[str]) -> Unfinished | None:
-    """The run log in a file that a run may continue; None where there is no log, or no header yet.
+    """Read the run log in a file that a run may resume.
 
+    None where there is no log, or no header yet.
     Raises :class:`LogError` as :func:`read` does, and for a log that contradicts itself.
     """
     path = Path(path)
@@ -70,7 +71,7 @@ def read_unfinished(path: str | os.PathLike[str]) -> Unfinished | None:
 
 
 def _has_no_line(path: Path) -> bool:
-    """Whether a file is empty or ends within its first line, as a killed run may leave it."""
+    """Return whether a file has no complete line, as a killed run may leave it."""
     try:
         with path.open("rb") as file:
             line = file.readline(MAX_LINE + 1)
@@ -105,7 +106,7 @@ def _read(path: Path) -> _Reading:
 
 
 def read_whole(path: str | os.PathLike[str]) -> RunLog:
-    """The run log in a file, which must be that of a run that reached its end.
+    """Read the run log of a run that reached its end.
 
     Raises :class:`LogError` as :func:`read` does, and for a log that was cut short, that
     contradicts itself, or whose run was interrupted.
@@ -125,7 +126,7 @@ def _open(path: Path) -> BufferedIOBase:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each whole line with its number; a last line without its newline was cut and is left out."""
+    """Yield each complete line with its number; a last line that was cut is left out."""
     with _open(path) as file:
         number = total = 0
         while line := file.readline(MAX_LINE + 1):
@@ -147,7 +148,7 @@ _OTHERS = {"manifest.json": "the manifest of a suite", "probe.json": "a probe"}
 
 
 def _other(path: Path, error: LogError) -> LogError:
-    """What is wrong with a file that does not begin as a run log does."""
+    """Return what is wrong with a file that does not begin as a run log does."""
     if path.name not in _OTHERS:
         return error
     return LogError(
@@ -192,16 +193,16 @@ def _take(run: _Reading | None, line: bytes, position: str) -> _Reading:
         if name == "header":
             raise ValueError("a second header has no place in a run log")
         record = parse_event(event)
+        if isinstance(record, ResultEvent):
+            run.results.append(to_result(record))
+            run.end += len(line)
+            run.mixed = run.mixed or bool(run.findings)
+        elif isinstance(record, FindingEvent):
+            run.findings.append(to_finding(record))
+        else:
+            run.footer = event
     except ValueError as error:
         raise LogError(f"{position}: {error}", hint=_DAMAGED) from None
-    if isinstance(record, ResultEvent):
-        run.results.append(to_result(record))
-        run.end += len(line)
-        run.mixed = run.mixed or bool(run.findings)
-    elif isinstance(record, FindingEvent):
-        run.findings.append(to_finding(record))
-    else:
-        run.footer = event
     return run
 
 

@@ -14,10 +14,25 @@ import sample_runs
 
 from conformance.json_schema import load_schema
 from conformance.log.encoding import encode
-from conformance.log.events import KINDS, as_event, parse_event
+from conformance.log.events import KINDS, FindingEvent, as_event, parse_event, to_finding
 
 # No float that is whole, which a schema takes for an integer.
 JUNK = (None, True, 0, 1, -1, 1.5, 2**60, "", "f32", "inf", "must", [], ["a"], [0] * 7, {})
+
+
+PASSING = {"passing": 1, "of_passing": 2}
+DIAGNOSIS = {
+    "sentence": "It is so.",
+    "advice": "Look.",
+    "faults": [{"id": "a", "kind": "b", "says": "c", "threads": ["d"], "look": "e", "cause": "f"}],
+    "alternatives": [{"ids": ["a"], "says": ["b"]}],
+    "agree": {"equal": 1, "failing": 2, "passing": 3, "consistent": 3, "bitwise": 1},
+    "scope": {"dtype": ["f16"], "rank": [5]},
+    "conditions": [{"name": "a", "holds": True, "about": "b"}],
+    "by_chance": False,
+    "place": {"where": "there", "vectors": 1, "elements": 2, **PASSING},
+    "separates": {"failing": 1, "of_failing": 2, **PASSING},
+}
 
 
 def lines() -> Iterator[dict[str, Any]]:
@@ -28,6 +43,9 @@ def lines() -> Iterator[dict[str, Any]]:
         data = json.loads(encode(as_event(event)))
         if data["event"] == "result":
             data |= {**more, "inputs": arrays, "expected": None, "returned": arrays}
+        if data["event"] == "finding":
+            data |= {"diagnosis": DIAGNOSIS}
+            data["detail"] |= {"fuzz": "a", "case": "b", "after": ["c"], "common": {"d": "e"}}
         if data["event"] == "footer":
             data["endings"] = [{"message": "killed"}]
             data["strength"]["parts"] = [{**sample_runs.measured(), "covered": 1, "targets": 2}]
@@ -55,7 +73,9 @@ def spoiled(document: Any, draw: random.Random) -> Any:
 
 def accepts(document: Any) -> bool:
     try:
-        parse_event(document)
+        event = parse_event(document)
+        if isinstance(event, FindingEvent):
+            to_finding(event)
     except ValueError:
         return False
     return True
@@ -68,7 +88,7 @@ def test_they_accept_the_same_lines() -> None:
         schema = load_schema("log/run-log.schema.json", event["event"])
         assert accepts(event)
         assert schema.accepts(event)
-        for _ in range(200 if event["event"] in ("header", "footer") else 20):
+        for _ in range(200 if event["event"] in ("header", "footer", "finding") else 20):
             changed = spoiled(event, draw)
             answers.append(accepts(changed))
             assert answers[-1] == schema.accepts(changed), changed

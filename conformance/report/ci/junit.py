@@ -12,7 +12,7 @@ from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.log.causes import Cause
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.ci.listed import ListedFailures, alarm
@@ -130,7 +130,7 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:
         yield f"here: {finding.op}: {finding.title}"
-        if told := because(finding):
+        if told := diagnosis_text(finding):
             yield told
         if finding.reproduce:
             yield f"minimal reproducer: {finding.reproduce}"

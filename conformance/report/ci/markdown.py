@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures
@@ -133,7 +133,7 @@ def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
     if one.cause.fixed:
         yield inline(f"Fixed in {', '.join(one.cause.fixed)}.")
         yield ""
-    if told := because(finding):
+    if told := diagnosis_text(finding):
         yield inline(told)
         yield ""
     for found in one.findings[:MAX_OPERATORS]:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from conformance.failure_kind import Severity
 from conformance.log.causes import Cause
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures, alarm, backend_file
@@ -112,7 +112,7 @@ def _result(run: RunLog, one: CauseView, failures: ListedFailures) -> Json:
     cause, finding = one.cause, one.lead.finding
     lines = [
         f"{cause.headline}.",
-        because(finding),
+        diagnosis_text(finding),
         f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
         f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
         f"Minimal reproducer: {finding.smallest}",
