@@ -56,7 +56,7 @@ def encode(event: Event) -> str:
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """Parse the JSON object on a line; what it has to hold is for its record to say.
+    """Parse the JSON object on a line; its record says what it has to hold.
 
     Raises ValueError for anything else, and beyond the limits.
     """

@@ -34,7 +34,6 @@ EXCEPTIONS = {
     "generate": POOLING,
     "grade": NOT_YET,
     "json_schema": NOT_YET,
-    "log": NOT_YET,
     "model": NOT_YET,
     "parallel": NOT_YET,
     "reference": POOLING,
