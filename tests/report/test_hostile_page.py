@@ -85,7 +85,9 @@ def diagnosed_runs(draw):
         diagnosed.diagnosed(replace(finding, detail={}), told, **more) for finding in log.findings
     )
     results = tuple(
-        diagnosed.measured(result, draw(json | st.lists(st.integers(0, 9), min_size=6, max_size=6)))
+        diagnosed.measured(
+            result, draw(st.none() | st.lists(st.integers(0, 9), min_size=6, max_size=6))
+        )
         for result in log.results
     )
     return replace(log, findings=findings, results=results)

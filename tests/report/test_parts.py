@@ -355,9 +355,8 @@ class TestSpread:
             "f32: of 13 elements 10 exactly rounded, 1 up to 1/4, 2 beyond."
         )
 
-    @pytest.mark.parametrize("within", [None, [], "x", [1] * 5, [-1] * 6, [1.5] * 6, [True] * 6])
-    def test_what_is_not_of_the_form_is_left_out(self, within):
-        assert self.spread(("f32", within)) == ()
+    def test_results_without_counts_have_none(self):
+        assert self.spread(("f32", None)) == ()
 
     def test_a_log_that_does_not_tell_has_no_such_part(self):
         assert "Numerical error</h2>" not in render(run(sample_runs.failing()))
