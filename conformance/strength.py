@@ -108,11 +108,6 @@ class RunStrength:
     parts: tuple[PartitionStrength, ...] = ()
     bar: float = DEFAULT_MIN_STRENGTH
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> RunStrength:
-        """Read what :meth:`to_json` returned, where a schema has checked ``data``."""
-        return cls(tuple(map(PartitionStrength.from_json, data["parts"])), data["bar"])
-
     def to_json(self) -> dict[str, Any]:
         """Return JSON data for a run log."""
         return {"bar": self.bar, "parts": [part.to_json() for part in self.parts]}

@@ -39,13 +39,12 @@ def backend_answers(
     questions = [*(i.name for i in spec.interpretations), *(point.name for point in spec.observe)]
     by_question: dict[str, list[BackendAnswers]] = {name: [] for name in questions}
     for run in runs:
-        backend = run.header["backend"]
+        backend = run.start.backend
         for shown in run.readings:
-            if shown["op"] == spec.op and shown["point"] in by_question:
+            if shown.op == spec.op and shown.point in by_question:
                 answers = tuple(
-                    QuestionAnswer(a["answer"], a["adopted"], a["vectors"], a["example"])
-                    for a in shown["answers"]
+                    QuestionAnswer(a.answer, a.adopted, a.vectors, a.example) for a in shown.answers
                 )
-                of_run = BackendAnswers(backend["name"], backend["version"], answers)
-                by_question[shown["point"]].append(of_run)
+                of_run = BackendAnswers(backend.name, backend.version, answers)
+                by_question[shown.point].append(of_run)
     return {name: tuple(answers) for name, answers in by_question.items()}

@@ -1,21 +1,22 @@
 """Groups the findings of all operators by cause, in the order in which reports list them.
 
-A cause is told by its diagnosis: the mutants whose outputs the backend gives, what its exceptions
-say, the place of the wrong elements, or the conditions under which it fails. Counts, ranks and
-vectors are no part of what it is, so it has the same id in another run.
+A cause is recognised by its diagnosis: the mutants whose outputs the backend gives, what its
+exceptions say, the region of the wrong elements, or the conditions under which it fails. Counts,
+ranks and vectors are no part of what it is, so it has the same id in another run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.exception_text import comparison_key, short_message
 from conformance.failure_kind import FailureKind, Severity, facts_of
-from conformance.log.diagnosis import NamedFault, ToldDiagnosis, diagnosis
+from conformance.log.detail import parse_detail
+from conformance.log.diagnosis import LoggedDiagnosis, LoggedMutant, parse_diagnosis
 from conformance.model import Finding, Result
 
 MAX_SLUG = 48
@@ -74,9 +75,10 @@ class Cause:
     @property
     def fixed(self) -> tuple[str, ...]:
         """``runtime 1.2``, for each version in which a runtime fixed it."""
-        told = (diagnosis(finding.diagnosis) for finding in self.findings)
-        pairs = (pair for one in told if one for fault in one.faults for pair in fault.fixed)
-        return tuple(dict.fromkeys(f"{name} {version}" for name, version in pairs))
+        diagnoses = filter(None, (parse_diagnosis(f.diagnosis) for f in self.findings))
+        tables = (mutant.fixed for diagnosis in diagnoses for mutant in diagnosis.faults)
+        names = (f"{name} {version}" for table in tables for name, version in table.items())
+        return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True)
@@ -108,30 +110,32 @@ class _Group:
         self.joint_failures: list[Result] = []
 
     def take(self, finding: Finding, failures: Sequence[Result]) -> None:
+        """Add a finding of this cause alone."""
         self.findings.append(finding)
         self.failures += failures
 
     def join(self, finding: Finding, failures: Sequence[Result]) -> None:
+        """Add a finding of several mutants."""
         self.joint.append(finding)
         self.joint_failures += failures
 
 
 def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Cause, ...]:
-    """The causes behind the findings of a run, the worst first, known ones after all new ones.
+    """Group the findings of a run by cause, the worst first, known ones last.
 
     Crashes come first, then wrong shapes, wrong values, exceptions, and what is wrongly accepted;
     within these what shows on edges that are common in real models, then what most vectors show.
     ``results`` are those of the run; a log may hold findings without them.
     """
-    found = list(findings)
-    named = {(finding.op, name) for finding in found for name in finding.ids}
-    of = {(one.op, one.id): one for one in results if (one.op, one.id) in named}
+    findings = list(findings)
+    named = {(finding.op, name) for finding in findings for name in finding.ids}
+    of = {(result.op, result.id): result for result in results if (result.op, result.id) in named}
     grouped: dict[tuple[str, bool], _Group] = {}
     several = []
     # The largest first, so that its words are those of the cause.
-    for finding in sorted(found, key=lambda one: -len(one.ids)):
+    for finding in sorted(findings, key=lambda finding: -len(finding.ids)):
         failures = [of[at] for at in ((finding.op, id) for id in finding.ids) if at in of]
-        known = bool(failures) and all(one.known is not None for one in failures)
+        known = bool(failures) and all(result.known is not None for result in failures)
         keys = _accepting(finding, failures) or _keys(finding)
         if len(keys) > 1:
             several.append((keys, finding, failures, known))
@@ -139,9 +143,9 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
             grouped.setdefault((keys[0].text, known), _Group(keys[0])).take(finding, failures)
     for keys, finding, failures, known in several:
         # Mutants that act together on a few vectors are what they are on the others alone.
-        there = [grouped[key.text, known] for key in keys if (key.text, known) in grouped]
-        if there:
-            max(there, key=lambda one: len(one.failures)).join(finding, failures)
+        alone = [grouped[key.text, known] for key in keys if (key.text, known) in grouped]
+        if alone:
+            max(alone, key=lambda group: len(group.failures)).join(finding, failures)
         else:
             joint = _joint(keys)
             grouped.setdefault((joint.text, known), _Group(joint)).take(finding, failures)
@@ -151,32 +155,38 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
 
 def _cause(group: _Group, known: bool) -> Cause:
     failures = group.failures
-    kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
+    kinds = {result.kind for result in failures} or {finding.kind for finding in group.findings}
     every = [*failures, *group.joint_failures]
-    mild = bool(every) and all(one.level == "should" for one in every)
+    mild = bool(every) and all(result.level == "should" for result in every)
     severity, worst = min((facts_of(kind).severity, kind) for kind in kinds)
-    common = {edge: why for finding in group.findings for edge, why in _common(finding)}
-    rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
+    common = {
+        edge: why
+        for finding in group.findings
+        for edge, why in parse_detail(finding.detail).common.items()
+    }
+    rules = (
+        sorted({result.reject for result in failures if result.reject}) if group.key.lists else []
+    )
     return Cause(
         id=f"{'known-' * known}{slug(group.key.text)}",
-        title=": ".join(filter(None, (group.key.title, _some(rules)))),
+        title=": ".join(filter(None, (group.key.title, _first_few(rules)))),
         named=group.key.named,
         explained=group.key.explained,
         kind=worst,
         severity=Severity.MILD if mild else severity,
-        findings=tuple(sorted((*group.findings, *group.joint), key=lambda one: -len(one.ids))),
+        findings=tuple(sorted((*group.findings, *group.joint), key=lambda f: -len(f.ids))),
         common=common,
         known=known,
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_few(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_CONDITIONS} more" if len(names) > MAX_CONDITIONS else ""
     return ", ".join(map(_spelled, names[:MAX_CONDITIONS])) + more
 
 
 def _spelled(rule: str) -> str:
-    """The name of a condition as words: ``negative stride``."""
+    """Return the name of a condition as words: ``negative stride``."""
     return rule.replace("-", " ")
 
 
@@ -185,13 +195,13 @@ def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
 
 
 def _keys(finding: Finding) -> list[_Key]:
-    """What a finding comes from: one key, or one for each of several mutants together."""
-    told = diagnosis(finding.diagnosis)
+    """Return the key of a finding, or a key for each of several mutants together."""
+    diagnosis = parse_diagnosis(finding.diagnosis) or LoggedDiagnosis()
     # A log may name mutants that say nothing of what they are.
-    faults = [one for one in told.faults if one.id or one.cause or one.says] if told else []
-    if faults:
-        return list(dict.fromkeys(map(_of_fault, faults)))
-    kind, where = finding.kind, _where(told)
+    mutants = [mutant for mutant in diagnosis.faults if mutant.id or mutant.cause or mutant.says]
+    if mutants:
+        return list(dict.fromkeys(map(_of_mutant, mutants)))
+    kind, where = finding.kind, _where(diagnosis)
     what = facts_of(kind).title
     if kind in (FailureKind.RAISED, FailureKind.ADAPTER):
         # An exception without a text has nothing but its type.
@@ -205,7 +215,7 @@ def _keys(finding: Finding) -> list[_Key]:
         title = " ".join(filter(None, (what, where)))
         return [_Key(f"{kind} {where}", ": ".join(filter(None, (title, line))))]
     if kind == FailureKind.DTYPE and (returned := RETURNED_DTYPE.search(finding.message)):
-        # Which types it should have been follows from what was asked.
+        # Which types it should have been follows from the request.
         return [_Key(f"{kind} {returned[1]}", f"{what}: {returned[1]}")]
     if where:
         return [_Key(f"{kind} {where}", f"{what} {where}")]
@@ -215,51 +225,42 @@ def _keys(finding: Finding) -> list[_Key]:
 
 
 def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
-    """The key of negative tests of one rule that are accepted, whatever other cases share."""
-    rules = {one.reject for one in failures}
+    """Return the key of negative tests of one rule that are accepted, whatever others share."""
+    rules = {result.reject for result in failures}
     if finding.kind != FailureKind.ACCEPTED or len(rules) != 1 or None in rules:
         return []
     rule, title = str(rules.pop()), FailureKind.ACCEPTED.facts.title
     return [_Key(f"{finding.kind} with {rule}", f"{title}: {_spelled(rule)}")]
 
 
-def _of_fault(fault: NamedFault) -> _Key:
-    """The key of a mutant: what it shares with others of one origin, or its own id."""
-    words = fault.cause or fault.says or fault.id
-    title = words.rstrip(". ")
-    return _Key(fault.cause or fault.id or fault.says, title, named=True)
+def _of_mutant(mutant: LoggedMutant) -> _Key:
+    """Return the key of a mutant: what it shares with others of one origin, or its own id."""
+    words = mutant.cause or mutant.says or mutant.id
+    return _Key(mutant.cause or mutant.id or mutant.says, words.rstrip(". "), named=True)
 
 
 def _joint(keys: Sequence[_Key]) -> _Key:
-    """The key of mutants that are found only together."""
+    """Return the key of mutants that occur only together."""
     title = "; ".join(key.title for key in keys)
     return _Key("+".join(sorted(key.text for key in keys)), title, named=True)
 
 
-def _where(told: ToldDiagnosis | None) -> str:
-    """The place of all wrong elements, or the conditions under which vectors fail, in words; empty
-    where nothing, or nothing but chance, tells them apart.
+def _where(diagnosis: LoggedDiagnosis) -> str:
+    """Return the region of wrong elements, or the conditions under which vectors fail, in words.
+
+    Empty where nothing, or nothing but chance, tells them apart.
     """
-    if told is None:
-        return ""
-    if told.where or told.by_chance:
-        return told.where
-    held = [one.name for one in told.conditions if one.holds]
-    lacking = [one.name for one in told.conditions if not one.holds]
+    if diagnosis.where or diagnosis.by_chance:
+        return diagnosis.where
+    held = [condition.name for condition in diagnosis.conditions if condition.holds]
+    lacking = [condition.name for condition in diagnosis.conditions if not condition.holds]
     parts = [f"with {' and '.join(held[:MAX_CONDITIONS])}"] if held else []
     parts += [f"without {' or '.join(lacking[:MAX_CONDITIONS])}"] if lacking else []
     return " and ".join(parts)
 
 
-def _common(finding: Finding) -> Iterator[tuple[str, str]]:
-    told = finding.detail.get("common")
-    for edge, why in told.items() if isinstance(told, Mapping) else ():
-        if isinstance(edge, str) and isinstance(why, str):
-            yield edge, why
-
-
 def slug(text: str) -> str:
-    """A name that may stand in any address, and differs for texts that differ."""
+    """Make a name that may stand in any address, and differs for texts that differ."""
     letters = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if letters == text and len(letters) <= MAX_SLUG:
         return letters

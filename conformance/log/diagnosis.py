@@ -1,21 +1,23 @@
-"""Reads the diagnosis of a finding from an untrusted log: what is malformed is left out."""
+"""The diagnosis of a finding as a typed record, with its evidence in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from msgspec import Meta, field
+
+from conformance.codec import Count, OpenRecord, convert
 from conformance.model import Finding
 from conformance.safe_text import number_of
 
-MAX_LISTED = 50
-"""Mutants, threads, alternatives and conditions that are shown at most, of each."""
-
-
 MAX_ADDRESS = 2000
 """Characters of an address that is linked at most."""
+
+Few = Meta(max_length=200)
+FewTexts = Annotated[tuple[str, ...], Few]
 
 
 @dataclass(frozen=True)
@@ -26,58 +28,128 @@ class Thread:
     link: bool
 
 
-@dataclass(frozen=True)
-class NamedFault:
-    """A fault of the catalogue that the backend has; ``look`` says where, and may be empty.
+class LoggedMutant(OpenRecord, frozen=True):
+    """A mutant of the catalogue that the backend has; ``look`` says where, and may be empty.
 
     ``cause`` are words that mutants of one origin share, empty where there are none; ``fixed`` are
     runtimes that had it, each with the version in which it was fixed.
     """
 
-    id: str
-    kind: str
-    says: str
-    threads: tuple[Thread, ...]
-    look: str
+    id: str = ""
+    kind: str = ""
+    says: str = ""
+    addresses: FewTexts = field(name="threads", default=())
+    look: str = ""
     cause: str = ""
-    fixed: tuple[tuple[str, str], ...] = ()
+    fixed: Annotated[dict[str, str], Few] = field(default_factory=dict)
+
+    @property
+    def threads(self) -> tuple[Thread, ...]:
+        """Public threads about the bug."""
+        return tuple(Thread(text, is_linkable(text)) for text in self.addresses)
 
 
-@dataclass(frozen=True)
-class Alternative:
+class AlternativeMutants(OpenRecord, frozen=True):
     """Other mutants, by id, that the vectors do not distinguish from the diagnosed one."""
 
-    ids: tuple[str, ...]
-    says: tuple[str, ...]
+    ids: FewTexts = ()
+    says: FewTexts = ()
 
 
-@dataclass(frozen=True)
-class ToldCondition:
+class LoggedCondition(OpenRecord, frozen=True):
     """What holds, or does not, for the vectors that fail."""
 
     name: str
     holds: bool
-    about: str
+    about: str = ""
 
 
-@dataclass(frozen=True)
-class ToldDiagnosis:
-    """What is wrong, in words. ``evidence`` are sentences that say how sure that is; ``advice``
-    says how to find out more.
+class AgreementCounts(OpenRecord, frozen=True):
+    """With how many vectors the mutants agree."""
 
-    ``where`` is the place of all wrong elements, empty where they share none. ``by_chance`` where
-    vectors that fail at random might have such conditions in common.
+    equal: Count
+    failing: Count
+    passing: Count
+    consistent: Count
+    bitwise: Count | None = None
+
+    def __str__(self) -> str:
+        bits = "" if self.bitwise is None else f" ({self.bitwise:,} bit for bit)"
+        return (
+            f"Equal on {self.equal:,} of {self.failing:,} failing vectors{bits}, consistent with "
+            f"{self.consistent:,} of {self.passing:,} passing."
+        )
+
+
+class RegionCounts(OpenRecord, frozen=True):
+    """The region of all wrong elements, and how many vectors have elements there."""
+
+    where: str
+    vectors: Count
+    elements: Count
+    passing: Count
+    of_passing: Count
+
+    def __str__(self) -> str:
+        return (
+            f"True of all {number_of(self.elements, 'wrong element')} of "
+            f"{number_of(self.vectors, 'vector')}. Of the same types and ranks, {self.passing:,} "
+            f"of {self.of_passing:,} passing vectors have elements there."
+        )
+
+
+class SeparationCounts(OpenRecord, frozen=True):
+    """How many vectors meet the conditions."""
+
+    failing: Count
+    of_failing: Count
+    passing: Count
+    of_passing: Count
+
+    def __str__(self) -> str:
+        return (
+            f"True of {self.failing:,} of {self.of_failing:,} failing vectors, and of "
+            f"{self.passing:,} of {self.of_passing:,} passing."
+        )
+
+
+class LoggedDiagnosis(OpenRecord, frozen=True):
+    """What is wrong, in words; ``advice`` says how to find out more.
+
+    ``by_chance`` where vectors that fail at random might have such conditions in common.
     """
 
-    sentence: str
-    faults: tuple[NamedFault, ...]
-    alternatives: tuple[Alternative, ...]
-    evidence: tuple[str, ...]
-    scope: tuple[str, ...]
-    conditions: tuple[ToldCondition, ...]
+    sentence: str = ""
+    faults: Annotated[tuple[LoggedMutant, ...], Few] = ()
+    alternatives: Annotated[tuple[AlternativeMutants, ...], Few] = ()
+    agree: AgreementCounts | None = None
+    within: Annotated[dict[str, Annotated[tuple[str | int, ...], Few]], Few] = field(
+        name="scope", default_factory=dict
+    )
+    conditions: Annotated[tuple[LoggedCondition, ...], Few] = ()
+    separates: SeparationCounts | None = None
     advice: str = ""
-    where: str = ""
+    place: RegionCounts | None = None
     by_chance: bool = False
+
+    @property
+    def where(self) -> str:
+        """The region of all wrong elements, empty where they share none."""
+        return self.place.where if self.place else ""
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Sentences that say how sure the diagnosis is."""
+        return tuple(map(str, filter(None, (self.agree, self.place, self.separates))))
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Where the backend has the bug at all: ``dtype f16, bf16``."""
+        return tuple(
+            f"{name} {', '.join(map(str, values))}"
+            for name, values in self.within.items()
+            if values
+        )
 
     @property
     def more(self) -> str:
@@ -90,53 +162,26 @@ class ToldDiagnosis:
         return " ".join(filter(None, (self.sentence, self.more)))
 
 
-def diagnosis(data: object) -> ToldDiagnosis | None:
-    """The diagnosis that a finding has; None where it has none, or nothing of the form."""
-    if not isinstance(data, Mapping):
+def parse_diagnosis(data: Mapping[str, Any] | None) -> LoggedDiagnosis | None:
+    """Parse the diagnosis of a finding; None where it says nothing.
+
+    Raises ValueError, with the path, where it is malformed; what a reader gives is not.
+    """
+    if data is None:
         return None
-    place = data["place"] if isinstance(data.get("place"), Mapping) else {}
-    read = ToldDiagnosis(
-        sentence=_text(data.get("sentence")),
-        faults=tuple(map(_fault, _mappings(data.get("faults")))),
-        alternatives=tuple(
-            Alternative(_texts(item.get("ids")), _texts(item.get("says")))
-            for item in _mappings(data.get("alternatives"))
-        ),
-        evidence=tuple(_evidence(data)),
-        scope=tuple(_scope(data.get("scope"))),
-        conditions=tuple(
-            ToldCondition(_text(item.get("name")), item["holds"], _text(item.get("about")))
-            for item in _mappings(data.get("conditions"))
-            if isinstance(item.get("holds"), bool)
-        ),
-        advice=_text(data.get("advice")),
-        where=_text(place.get("where")),
-        by_chance=data.get("by_chance") is True,
-    )
-    told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
-    return read if told else None
+    diagnosis = convert(data, LoggedDiagnosis)
+    parts = (diagnosis.sentence, diagnosis.faults, diagnosis.alternatives, diagnosis.conditions)
+    return diagnosis if any(parts) or diagnosis.evidence else None
 
 
-def because(finding: Finding) -> str:
-    """What a finding comes from, in a few sentences; empty where nothing can be said."""
-    found = diagnosis(finding.diagnosis)
-    return "" if found is None else found.text
+def diagnosis_text(finding: Finding) -> str:
+    """Return where a finding comes from, in a few sentences; empty if unknown."""
+    diagnosis = parse_diagnosis(finding.diagnosis)
+    return "" if diagnosis is None else diagnosis.text
 
 
-def _fault(data: Mapping[str, Any]) -> NamedFault:
-    return NamedFault(
-        id=_text(data.get("id")),
-        kind=_text(data.get("kind")),
-        says=_text(data.get("says")),
-        threads=tuple(Thread(text, followed(text)) for text in _texts(data.get("threads"))),
-        look=_text(data.get("look")),
-        cause=_text(data.get("cause")),
-        fixed=tuple(_pairs(data.get("fixed"))),
-    )
-
-
-def followed(address: str) -> bool:
-    """Whether a text is an address that a page may link to: http or https, and all of it seen."""
+def is_linkable(address: str) -> bool:
+    """Return whether a page may link to an address: http or https, and nothing hidden."""
     if len(address) > MAX_ADDRESS or not address.isprintable():
         return False
     if any(sign in address for sign in " \\\"'<>`"):
@@ -148,72 +193,3 @@ def followed(address: str) -> bool:
         )
     except ValueError:
         return False
-
-
-def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences that say with how many vectors a mutant, a place or a condition agrees."""
-    agree = _counts(data.get("agree"), "equal", "failing", "passing", "consistent")
-    if agree:
-        equal, failing, passing, consistent = agree
-        bitwise = _counts(data["agree"], "bitwise")
-        bits = f" ({bitwise[0]:,} bit for bit)" if bitwise else ""
-        yield (
-            f"Equal on {equal:,} of {failing:,} failing vectors{bits}, consistent with "
-            f"{consistent:,} of {passing:,} passing."
-        )
-    place = _counts(data.get("place"), "vectors", "elements", "passing", "of_passing")
-    if place:
-        vectors, elements, passing, of_passing = place
-        yield (
-            f"True of all {number_of(elements, 'wrong element')} of "
-            f"{number_of(vectors, 'vector')}. Of the same types and ranks, {passing:,} of "
-            f"{of_passing:,} passing vectors have elements there."
-        )
-    separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
-    if separates:
-        failing, of_failing, passing, of_passing = separates
-        yield (
-            f"True of {failing:,} of {of_failing:,} failing vectors, and of {passing:,} of "
-            f"{of_passing:,} passing."
-        )
-
-
-def _scope(data: object) -> Iterator[str]:
-    """Where the backend has the bug at all: ``dtype f16, bf16``."""
-    for name, values in list(data.items())[:MAX_LISTED] if isinstance(data, Mapping) else ():
-        if isinstance(values, list | tuple) and values:
-            plain = [str(value) for value in values[:MAX_LISTED] if isinstance(value, str | int)]
-            if plain:
-                yield f"{name} {', '.join(plain)}"
-
-
-def _counts(data: object, *names: str) -> Sequence[int] | None:
-    """The counts of those names; None unless all are there."""
-    if not isinstance(data, Mapping):
-        return None
-    found = [data.get(name) for name in names]
-    counts = [n for n in found if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**53]
-    return counts if len(counts) == len(names) else None
-
-
-def _pairs(data: object) -> Iterator[tuple[str, str]]:
-    """Names with a text each."""
-    for name, text in list(data.items())[:MAX_LISTED] if isinstance(data, Mapping) else ():
-        if isinstance(name, str) and isinstance(text, str):
-            yield name, text
-
-
-def _mappings(data: object) -> list[Mapping[str, Any]]:
-    if not isinstance(data, list | tuple):
-        return []
-    return [item for item in data[:MAX_LISTED] if isinstance(item, Mapping)]
-
-
-def _texts(data: object) -> tuple[str, ...]:
-    if not isinstance(data, list | tuple):
-        return ()
-    return tuple(item for item in data[:MAX_LISTED] if isinstance(item, str))
-
-
-def _text(data: object) -> str:
-    return data if isinstance(data, str) else ""

@@ -22,47 +22,47 @@ _SHOWN = 60
 
 
 def differences(
-    one: Mapping[str, Any], other: Mapping[str, Any], *, apart_from: Collection[str] = ()
+    first: Mapping[str, Any], second: Mapping[str, Any], *, apart_from: Collection[str] = ()
 ) -> Iterator[str]:
-    """Where two headers differ, each as ``backend.version: '1.0', not '1.1'``.
+    """Yield where two headers differ, each as ``backend.version: '1.0', not '1.1'``.
 
     ``apart_from`` names what may differ: sections, or members with their section. What only one
     of them has counts as null in the other. In how many processes a backend ran, and what follows
     from that, is no difference: no verdict may depend on it.
     """
     # As a log holds it: bounded texts, lists for tuples.
-    one, other = (_apart_from_jobs(decode(encode(header))) for header in (one, other))
+    first, second = (_apart_from_jobs(decode(encode(h).encode())) for h in (first, second))
     for section in SECTIONS:
-        yield from _apart(section, one.get(section), other.get(section), apart_from)
+        yield from _apart(section, first.get(section), second.get(section), apart_from)
 
 
 def _apart_from_jobs(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The header without the number of processes, and the threads that each was given for it."""
+    """Return the header without the number of processes, and their shares of threads."""
     options, environment = header["options"], header["environment"]
     jobs, cores = options.get("jobs"), environment.get("cores")
     variables = environment.get("variables")
     if isinstance(variables, Mapping) and type(jobs) is int and jobs > 0:
         usable = cores.get("usable") if isinstance(cores, Mapping) else None
         given = shares(jobs, usable if type(usable) is int else 1, ())
-        own = {name: value for name, value in variables.items() if given.get(name) != value}
-        environment = {**environment, "variables": own}
+        others = {name: value for name, value in variables.items() if given.get(name) != value}
+        environment = {**environment, "variables": others}
     options = {name: value for name, value in options.items() if name != "jobs"}
     return {**header, "options": options, "environment": environment}
 
 
-def _apart(name: str, one: Any, other: Any, apart_from: Collection[str]) -> Iterator[str]:
-    """The innermost members that differ, by their path."""
-    if name in apart_from or one == other:
+def _apart(name: str, first: Any, second: Any, apart_from: Collection[str]) -> Iterator[str]:
+    """Yield the innermost members that differ, by their path."""
+    if name in apart_from or first == second:
         return
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in {**one, **other}:
-            yield from _apart(f"{name}.{key}", one.get(key), other.get(key), apart_from)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in {**first, **second}:
+            yield from _apart(f"{name}.{key}", first.get(key), second.get(key), apart_from)
     else:
-        yield f"{_plain(name)}: {_shown(one)}, not {_shown(other)}"
+        yield f"{_plain(name)}: {_shown(first)}, not {_shown(second)}"
 
 
 def _plain(name: str) -> str:
-    """A path with keys that a file chose, for a terminal."""
+    """Return a path with keys that a file chose, for a terminal."""
     return name[:_SHOWN].encode("unicode_escape").decode()
 
 
@@ -75,23 +75,23 @@ MOST_NAMED = 5
 
 
 def check_continues(
-    earlier: RunLog, header: Mapping[str, Any], asked: Collection[tuple[str, str]]
+    earlier: RunLog, header: Mapping[str, Any], selected: Collection[tuple[str, str]]
 ) -> None:
-    """Raise :class:`LogError` unless a run with this header may go on where ``earlier`` ended.
+    """Raise :class:`LogError` unless a run with this header may resume ``earlier``.
 
-    ``asked`` are the vectors that the run asks, by operator and id. Everything that a result may
+    ``selected`` are the vectors of the run, by operator and id. Everything that a result may
     depend on has to be the same: tool, suite, backend, options and environment.
     """
-    found = list(differences(earlier.header, header))
-    if found:
-        named = "".join(f"\n  {line}" for line in found[:MOST_NAMED])
-        more = len(found) - MOST_NAMED
+    lines = list(differences(earlier.header, header))
+    if lines:
+        named = "".join(f"\n  {line}" for line in lines[:MOST_NAMED])
+        more = len(lines) - MOST_NAMED
         rest = f"\n  and {more} more" if more > 0 else ""
         raise LogError(
             f"the run log is from a different run; it has{named}{rest}",
             hint="repeat the command that began the run, or leave --resume out to start a new run",
         )
-    foreign = [result.id for result in earlier.results if (result.op, result.id) not in asked]
+    foreign = [result.id for result in earlier.results if (result.op, result.id) not in selected]
     if foreign:
         raise LogError(
             f"the run log has {number_of(len(foreign), 'result')} of vectors that are not in the "

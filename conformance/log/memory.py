@@ -16,11 +16,12 @@ SANITIZED = re.compile(r"Sanitizer|: runtime error: ")
 PROGRAM = "exec:"
 
 
-def on_memory(spec: str, kind: str, message: str) -> str:
-    """What to do about a failure of the backend ``spec``; empty where it shows no such damage.
+def on_memory(backend: str, kind: str, message: str) -> str:
+    """Return advice on a failure that may have damaged memory.
 
-    Of a backend in Python nobody knows what would have to be built.
+    Empty where it shows no such damage, and for a backend in Python, of which nobody knows what
+    would have to be built. ``backend`` is the backend as it was named.
     """
     damaged = kind == FailureKind.UNSTEADY or SIGNALS.search(message)
-    told = spec.startswith(PROGRAM) and damaged and not SANITIZED.search(message)
-    return ADVICE if told else ""
+    advised = backend.startswith(PROGRAM) and damaged and not SANITIZED.search(message)
+    return ADVICE if advised else ""

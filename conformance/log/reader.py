@@ -14,7 +14,14 @@ from typing import Any
 from conformance.errors import LogError
 from conformance.log.contradictions import contradictions
 from conformance.log.encoding import MAX_LINE, decode
-from conformance.log.events import FORMAT, event_problem, finding_from_event, result_from_event
+from conformance.log.events import (
+    FORMAT,
+    FindingEvent,
+    ResultEvent,
+    parse_event,
+    to_finding,
+    to_result,
+)
 from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
@@ -37,7 +44,7 @@ class Unfinished:
 
 
 def read(path: str | os.PathLike[str]) -> RunLog:
-    """The run log in a file, which may be compressed if its name ends in ``.gz``.
+    """Read the run log in a file, compressed if its name ends in ``.gz``.
 
     Raises :class:`LogError` where there is nothing to show: no file, no header, a newer format, a
     line that is damaged. A log whose end is missing is read as far as it goes.
@@ -46,8 +53,9 @@ def read(path: str | os.PathLike[str]) -> RunLog:
 
 
 def read_unfinished(path: str | os.PathLike[str]) -> Unfinished | None:
-    """The run log in a file that a run may continue; None where there is no log, or no header yet.
+    """Read the run log in a file that a run may resume.
 
+    None where there is no log, or no header yet.
     Raises :class:`LogError` as :func:`read` does, and for a log that contradicts itself.
     """
     path = Path(path)
@@ -63,7 +71,7 @@ def read_unfinished(path: str | os.PathLike[str]) -> Unfinished | None:
 
 
 def _has_no_line(path: Path) -> bool:
-    """Whether a file is empty or ends within its first line, as a killed run may leave it."""
+    """Return whether a file has no complete line, as a killed run may leave it."""
     try:
         with path.open("rb") as file:
             line = file.readline(MAX_LINE + 1)
@@ -98,7 +106,7 @@ def _read(path: Path) -> _Reading:
 
 
 def read_whole(path: str | os.PathLike[str]) -> RunLog:
-    """The run log in a file, which must be that of a run that reached its end.
+    """Read the run log of a run that reached its end.
 
     Raises :class:`LogError` as :func:`read` does, and for a log that was cut short, that
     contradicts itself, or whose run was interrupted.
@@ -117,8 +125,8 @@ def _open(path: Path) -> BufferedIOBase:
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each whole line with its number; a last line without its newline was cut and is left out."""
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield each complete line with its number; a last line that was cut is left out."""
     with _open(path) as file:
         number = total = 0
         while line := file.readline(MAX_LINE + 1):
@@ -130,10 +138,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 raise LogError(f"{path}:{number}: the line is longer than {MAX_LINE:,} bytes")
             if not line.endswith(b"\n"):
                 return
-            try:
-                yield number, line.decode("ascii")
-            except UnicodeDecodeError:
-                raise LogError(f"{path}:{number}: the line is not ASCII", hint=_DAMAGED) from None
+            if not line.isascii():
+                raise LogError(f"{path}:{number}: the line is not ASCII", hint=_DAMAGED)
+            yield number, line
 
 
 _OTHERS = {"manifest.json": "the manifest of a suite", "probe.json": "a probe"}
@@ -141,7 +148,7 @@ _OTHERS = {"manifest.json": "the manifest of a suite", "probe.json": "a probe"}
 
 
 def _other(path: Path, error: LogError) -> LogError:
-    """What is wrong with a file that does not begin as a run log does."""
+    """Return what is wrong with a file that does not begin as a run log does."""
     if path.name not in _OTHERS:
         return error
     return LogError(
@@ -172,45 +179,40 @@ class _Reading:
         return replace(run, problems=tuple(contradictions(run)))
 
 
-def _take(run: _Reading | None, line: str, place: str) -> _Reading:
-    """The reading after one more line."""
+def _take(run: _Reading | None, line: bytes, position: str) -> _Reading:
+    """Add one more line to what has been read."""
     try:
         event = decode(line)
+        name = event.get("event")
+        if run is None:
+            _check_header(event, position)
+            parse_event(event)
+            return _Reading(event, end=len(line))
+        if run.footer is not None:
+            raise ValueError("a line after the end of the run")
+        if name == "header":
+            raise ValueError("a second header has no place in a run log")
+        record = parse_event(event)
+        if isinstance(record, ResultEvent):
+            run.results.append(to_result(record))
+            run.end += len(line)
+            run.mixed = run.mixed or bool(run.findings)
+        elif isinstance(record, FindingEvent):
+            run.findings.append(to_finding(record))
+        else:
+            run.footer = event
     except ValueError as error:
-        raise LogError(f"{place}: {error}", hint=_DAMAGED) from None
-    name = event.get("event")
-    if run is None:
-        return _Reading(_checked_header(event, place), end=len(line))
-    if run.footer is not None:
-        raise LogError(f"{place}: a line after the end of the run", hint=_DAMAGED)
-    if name == "header":
-        raise LogError(f"{place}: a second header has no place in a run log", hint=_DAMAGED)
-    _check(event, place)
-    if name == "result":
-        run.results.append(result_from_event(event))
-        run.end += len(line)  # ASCII
-        run.mixed = run.mixed or bool(run.findings)
-    elif name == "finding":
-        run.findings.append(finding_from_event(event))
-    else:
-        run.footer = event
+        raise LogError(f"{position}: {error}", hint=_DAMAGED) from None
     return run
 
 
-def _checked_header(event: dict[str, Any], place: str) -> dict[str, Any]:
+def _check_header(event: Mapping[str, Any], position: str) -> None:
+    """Raise an error for a first line that is no header of a format that is known."""
     if event.get("event") != "header":
-        raise LogError(f"{place}: a run log begins with its header", hint=_DAMAGED)
+        raise ValueError("a run log begins with its header")
     version = event.get("format")
     if isinstance(version, int) and version > FORMAT:
         raise LogError(
-            f"{place}: the run log has format {version}; this version reads up to {FORMAT}",
+            f"{position}: the run log has format {version}; this version reads up to {FORMAT}",
             hint="read it with the version of conformance that wrote it, or a later one",
         )
-    _check(event, place)
-    return event
-
-
-def _check(event: Mapping[str, Any], place: str) -> None:
-    wrong = event_problem(event)
-    if wrong:
-        raise LogError(f"{place}: {wrong}", hint=_DAMAGED)

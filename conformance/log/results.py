@@ -46,12 +46,12 @@ class Results(Sequence[Result]):
             self.append(result)
 
     def append(self, result: Result) -> None:
-        """One more."""
+        """Add a result."""
         full = len(self._rows) >= UNPACKED and result.status not in FAILED
         self._rows.append((self._packed(result) if full else None) or result)
 
     def plain(self) -> Sequence[Result]:
-        """The same; a tuple where none is packed."""
+        """Return the same results, as a tuple if none is packed."""
         packed = len(self._rows) > UNPACKED
         return self if packed else tuple(self)
 
@@ -71,7 +71,7 @@ class Results(Sequence[Result]):
         return self._read(self._rows[place])
 
     def _packed(self, result: Result) -> bytes | None:
-        """The result in few bytes; None where it holds something unusual."""
+        """Return the result in few bytes; None where it holds something unusual."""
         if any(getattr(result, name) is not None for name in _ARRAYS):
             return None
         shared = [*(getattr(result, name) for name in _SHARED), tuple(result.shows.items())]
@@ -116,19 +116,19 @@ class Results(Sequence[Result]):
         )
 
 
-def _parted(asked: Mapping[str, Any] | None) -> tuple[str, str]:
-    """What a vector asks, as a form that many vectors share, and the numbers that stand in it.
+def _parted(request: Mapping[str, Any] | None) -> tuple[str, str]:
+    """Split a request into a form that many vectors share, and the numbers that stand in it.
 
     Raises ValueError where it could not be put together again.
     """
-    text = json.dumps(asked, separators=(",", ":"))
-    if "#" in text or json.loads(text) != asked:
+    text = json.dumps(request, separators=(",", ":"))
+    if "#" in text or json.loads(text) != request:
         raise ValueError
     return _DIGITS.sub("#", text), " ".join(_DIGITS.findall(text))
 
 
 def _joined(form: str, digits: str) -> Any:
-    """What :func:`_parted` took apart."""
+    """Join what :func:`_parted` took apart."""
     first, *rest = form.split("#")
     return json.loads(first + "".join(map("".join, zip(digits.split(), rest, strict=True))))
 
@@ -140,7 +140,7 @@ class OutputLimit:
         self._failures: dict[str, int] = {}
 
     def bounded(self, result: Result) -> Result:
-        """The result as it is kept."""
+        """Return the result as it is kept."""
         if result.status not in FAILED:
             return result
         number = self._failures[result.op] = self._failures.get(result.op, 0) + 1
@@ -150,7 +150,10 @@ class OutputLimit:
 
 
 def without_outputs(failures: Iterable[int]) -> str:
-    """What a reader has to know of runs with so many failures of each operator; mostly nothing."""
+    """Return a note if outputs of failures were dropped, else an empty text.
+
+    ``failures`` are the counts of each operator.
+    """
     if all(count <= OUTPUTS for count in failures):
         return ""
     return f"Outputs are kept of the first {OUTPUTS:,} failures of each operator."

@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import asdict
+
+from conformance.codec import convert
 from conformance.log.causes import Cause, causes
+from conformance.log.events import Footer, Header, Question
 from conformance.model import Finding, Result
-from conformance.strength import RunStrength
+from conformance.strength import PartitionStrength, RunStrength
 from conformance.verdict import NO_CLAIM, GateSummary, ResultCounts, Tally, Verdict, exit_objections
 
 
 @dataclass(frozen=True)
 class RunLog:
-    """A run as its log tells it.
+    """A run as its log describes it.
 
-    ``header`` and ``footer`` are the events of that name; ``footer`` is None where the log was
-    cut short. ``problems`` says, in sentences, why a log that could be read is not to be trusted.
+    ``header`` and ``footer`` are the events of that name as JSON data, ``start`` and ``end`` as
+    records; ``footer`` and ``end`` are None where the log was cut short. ``problems`` says, in
+    sentences, why a log that could be read is not to be trusted.
     """
 
     header: Mapping[str, Any]
@@ -27,10 +32,20 @@ class RunLog:
     footer: Mapping[str, Any] | None = None
     problems: tuple[str, ...] = ()
 
+    @cached_property
+    def start(self) -> Header:
+        """The header as a record."""
+        return convert(self.header, Header)
+
+    @cached_property
+    def end(self) -> Footer | None:
+        """The footer as a record."""
+        return None if self.footer is None else convert(self.footer, Footer)
+
     @property
     def complete(self) -> bool:
         """Whether the run reached its end and the log has all of it."""
-        return self.footer is not None and not self.footer["interrupted"] and not self.problems
+        return self.end is not None and not self.end.interrupted and not self.problems
 
     @property
     def verdict(self) -> Verdict:
@@ -38,9 +53,9 @@ class RunLog:
 
         Only a complete log, without problems, whose own results agree, is ever ``conformant``.
         """
-        if self.footer is None:
+        if self.end is None:
             return Verdict.CUT_SHORT
-        return Verdict.INCONSISTENT if self.problems else Verdict(self.footer["verdict"])
+        return Verdict.INCONSISTENT if self.problems else Verdict(self.end.verdict)
 
     @property
     def gate_met(self) -> bool:
@@ -48,29 +63,30 @@ class RunLog:
 
         It has to be whole and to end with exit code 0, and its own results have to bear that out.
         """
-        if self.footer is None or self.problems or self.footer["exit_code"] != 0:
+        if self.end is None or self.problems or self.end.exit_code != 0:
             return False
         return not any(self.objections(self.verdict))
 
     def objections(self, verdict: Verdict) -> Iterator[str]:
-        """What speaks against the exit code 0 of a run with this verdict."""
+        """Yield what speaks against the exit code 0 of a run with this verdict."""
         expected: GateSummary = self.footer or {}
-        strict = bool(self.header["options"].get("strict"))
+        strict = self.start.options.strict
         return exit_objections(self.score, verdict, expected, strict=strict)
 
     @cached_property
     def score(self) -> ResultCounts:
         """The results, counted."""
-        return ResultCounts.of(
-            {op: self.selected(op) for op in self.header["suite"]["by_op"]}, self.results
-        )
+        by_op = self.start.suite.by_op
+        return ResultCounts.of({op: self.selected(op) for op in by_op}, self.results)
 
     @cached_property
     def evidence(self) -> RunStrength:
         """How strong the evidence is; none of any part where the log was cut short."""
-        return (
-            RunStrength() if self.footer is None else RunStrength.from_json(self.footer["strength"])
-        )
+        if self.end is None:
+            return RunStrength()
+        strength = self.end.strength
+        partitions = tuple(PartitionStrength(**asdict(part)) for part in strength.parts)
+        return RunStrength(partitions, strength.bar)
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
@@ -80,18 +96,18 @@ class RunLog:
     @property
     def partial(self) -> bool:
         """Whether only some vectors of the operators were selected."""
-        options = self.header["options"]
-        return bool(options["only"]) or options.get("shard") is not None
+        options = self.start.options
+        return bool(options.only) or options.shard is not None
 
     @property
     def no_claim(self) -> bool:
         """Whether it can claim nothing, whatever its results."""
-        return self.partial or self.header["suite"]["name"] in NO_CLAIM
+        return self.partial or self.start.suite.name in NO_CLAIM
 
     @property
-    def readings(self) -> Sequence[Mapping[str, Any]]:
+    def readings(self) -> tuple[Question, ...]:
         """Implementation-defined behaviour of the backend; none where the log was cut short."""
-        return () if self.footer is None else self.footer["readings"]
+        return () if self.end is None else self.end.readings
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
@@ -99,6 +115,6 @@ class RunLog:
         return self.score.tallies
 
     def selected(self, op: str) -> int:
-        """How many vectors of an operator the run was to grade, by the header."""
-        counts = self.header["suite"]["by_op"].get(op, {"value": 0, "reject": 0})
-        return int(counts["value"]) + int(counts["reject"])
+        """Count the vectors of an operator that the run was to grade, by the header."""
+        counts = self.start.suite.by_op.get(op)
+        return 0 if counts is None else counts.value + counts.reject

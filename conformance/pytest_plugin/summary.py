@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from conformance.codec import decode
 from conformance.errors import ConformanceError
 from conformance.log.causes import causes
 from conformance.log.encoding import encode
-from conformance.log.events import result_event, result_from_event
+from conformance.log.events import ResultEvent, result_event, to_result
 from conformance.model import FAILED, Result
 from conformance.report.wording import counted
 from conformance.run.summarise import diagnosed_findings, in_suite_order
@@ -28,8 +27,7 @@ def encode_result(result: Result) -> str:
 
 def decode_result(text: str) -> Result:
     """Decode a result."""
-    event: dict[str, Any] = json.loads(text)
-    return result_from_event(event)
+    return to_result(decode(text.encode(), ResultEvent, printable=False))
 
 
 def cause_lines(

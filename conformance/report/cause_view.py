@@ -6,14 +6,19 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from conformance.dtypes import DTYPES
 from conformance.failure_kind import Severity, facts_of
 from conformance.log.causes import Cause
-from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
+from conformance.log.detail import Detail, parse_detail
+from conformance.log.diagnosis import (
+    LoggedCondition,
+    LoggedDiagnosis,
+    LoggedMutant,
+    parse_diagnosis,
+)
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
 from conformance.report.elements import Element, Plane, elements, planes, relation
@@ -33,13 +38,18 @@ MAX_CASE = 240
 class FindingView:
     """A finding with what the results say about its smallest vector.
 
-    ``known`` where every failure in it is a known one. ``header`` is that of the run.
+    ``known`` where every failure in it is a known one. ``backend`` is the backend as it was named.
     """
 
     finding: Finding
     dtype: str
-    header: Mapping[str, Any]
+    backend: str
     known: bool = False
+
+    @cached_property
+    def detail(self) -> Detail:
+        """What the log says of it besides."""
+        return parse_detail(self.finding.detail)
 
     @cached_property
     def witness(self) -> Witness | None:
@@ -68,20 +78,19 @@ class FindingView:
     @property
     def show(self) -> str:
         """The command that shows the smallest vector; empty where the log has none."""
-        return self._text("show")
+        return self.detail.show
 
     @property
     def fuzz(self) -> str:
         """The command that searches for smaller cases; empty where the log has none."""
-        return self._text("fuzz")
+        return self.detail.fuzz
 
     @property
     def earlier(self) -> str:
         """What is to be known of a smallest vector that passes by itself; else empty."""
-        after = self.finding.detail.get("after")
-        if not isinstance(after, list):
+        if self.detail.after is None:
             return ""
-        ids = [id for id in after[:MAX_EARLIER] if isinstance(id, str)]
+        ids = self.detail.after[:MAX_EARLIER]
         such = f", such as {' and '.join(ids)}" if ids else ""
         return (
             f"{self.finding.smallest} passes in a fresh process: "
@@ -91,11 +100,7 @@ class FindingView:
     @property
     def case(self) -> str:
         """What the smallest vector asks, in a line; empty where the log does not say."""
-        return self._text("case")[:MAX_CASE]
-
-    def _text(self, name: str) -> str:
-        text = self.finding.detail.get(name, "")
-        return text if isinstance(text, str) else ""
+        return self.detail.case[:MAX_CASE]
 
     @property
     def repro(self) -> str:
@@ -105,17 +110,17 @@ class FindingView:
         """
         shown = words(self.show)
         named = shown[:3] == [*SHOW, self.finding.smallest] and "--backend" in shown
-        if not named or not self.finding.reproduce or not self.header["backend"]["spec"]:
+        if not named or not self.finding.reproduce or not self.backend:
             return ""
         return shlex.join(["conformance", "repro", *shown[2:]])
 
     @cached_property
-    def diagnosis(self) -> ToldDiagnosis | None:
+    def diagnosis(self) -> LoggedDiagnosis | None:
         """What is wrong in the backend, as far as its failures tell."""
-        return diagnosis(self.finding.diagnosis)
+        return parse_diagnosis(self.finding.diagnosis)
 
     @property
-    def conditions(self) -> tuple[ToldCondition, ...]:
+    def conditions(self) -> tuple[LoggedCondition, ...]:
         """The conditions under which it fails; none where it is what a mutant gives."""
         return () if self.diagnosis is None else self.diagnosis.conditions
 
@@ -125,28 +130,28 @@ class FindingView:
         witness = self.finding.witness
         if witness is None:
             return ""
-        said = relation(self.finding.detail, witness.wrong, self.dtype)
+        said = relation(self.detail.plane, witness.wrong, self.dtype)
         return said or off(witness, self.dtype)
 
     @cached_property
     def picture(self) -> SvgPicture | None:
         """The window of the worst element."""
-        return picture(self.finding.detail.get("window"))
+        return picture(self.detail.window)
 
     @cached_property
     def picture_under(self) -> SvgPicture | None:
         """The window as the diagnosed fault has it."""
-        return picture_under(self.finding.detail.get("window"))
+        return picture_under(self.detail.window)
 
     @cached_property
     def planes(self) -> tuple[Plane, ...]:
         """The output of the smallest vector around the worst element, expected and got."""
-        return planes(self.finding.detail.get("plane"), self.dtype)
+        return planes(self.detail.plane, self.dtype)
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
         """Wrong elements of the smallest vector, worst first."""
-        return elements(self.finding.detail.get("elements"), self.dtype)
+        return elements(self.detail.elements, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -190,14 +195,13 @@ class CauseView:
     def advice(self) -> str:
         """What to know where memory may be damaged or a failure needs earlier calls; else empty."""
         memory = (
-            on_memory(str(one.header["backend"]["spec"]), one.finding.kind, one.finding.message)
-            for one in self.findings
+            on_memory(one.backend, one.finding.kind, one.finding.message) for one in self.findings
         )
         earlier = (finding.earlier for finding in self.findings)
         return " ".join(filter(None, (next(filter(None, some), "") for some in (earlier, memory))))
 
     @property
-    def faults(self) -> tuple[NamedFault, ...]:
+    def faults(self) -> tuple[LoggedMutant, ...]:
         """The mutants behind it, each once."""
         told = (one.diagnosis for one in self.findings)
         found = {fault.id: fault for one in told if one for fault in one.faults}

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, INTERVAL_BINS, Result, Status
+from conformance.model import FAILED, INTERVAL_BINS, Status
 from conformance.report.view import OperatorRow
 from conformance.verdict import ENDED, Tally
 
@@ -163,23 +163,12 @@ def spreads(run: RunLog) -> tuple[Spread, ...]:
     """One for each element type of which the log tells; none where it tells of none."""
     counts: dict[str, list[int]] = {}
     for result in run.results:
-        found = within(result)
-        if found is not None:
+        if result.within is not None:
             sums = counts.setdefault(result.dtype, [0] * len(INTERVAL_BINS))
-            counts[result.dtype] = [a + b for a, b in zip(sums, found, strict=True)]
+            counts[result.dtype] = [a + b for a, b in zip(sums, result.within, strict=True)]
     names = [name for name in DTYPES if name in counts]
     names += sorted(counts.keys() - set(names))
     return tuple(_spread(name, counts[name]) for name in names if sum(counts[name]))
-
-
-def within(result: Result) -> tuple[int, ...] | None:
-    """Return how many elements of a result fall into each bin; None if nothing is told."""
-    found = result.within
-    if not isinstance(found, list | tuple) or len(found) != len(INTERVAL_BINS):
-        return None
-    if not all(type(n) is int and 0 <= n < 2**53 for n in found):
-        return None
-    return tuple(found)
 
 
 def _spread(dtype: str, counts: list[int]) -> Spread:

@@ -175,7 +175,7 @@ class Comparison:
     @property
     def one_backend(self) -> bool:
         """Whether the runs are of one backend: then what differs has changed."""
-        return bool(self.old.header["backend"]["name"] == self.new.header["backend"]["name"])
+        return self.old.start.backend.name == self.new.start.backend.name
 
     def said(self, turn: Turn | CauseTurn) -> str:
         """What became of vectors or causes, or how two backends differ in them."""
@@ -250,10 +250,8 @@ def _check_parts(old: RunLog, new: RunLog) -> None:
 
 def _part(run: RunLog) -> tuple[Any, ...]:
     """Which shard a run is of, or None, and what it is a part of."""
-    asked = run.header["options"]
-    suite = run.header["suite"]["digest"]
-    partitions = asked.get("dtypes"), asked.get("ranks")
-    return asked.get("shard"), suite, asked["ops"], asked["only"], partitions
+    options, suite = run.start.options, run.start.suite.digest
+    return options.shard, suite, options.ops, options.only, options.dtypes, options.ranks
 
 
 def words(change: Change) -> Iterator[str]:

@@ -84,7 +84,7 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
     """
     told = [(column, column.run) for column in columns if column.run is not None]
     runs = [run for _, run in told]
-    suites = {run.header["suite"]["digest"]: run.header["suite"]["name"] for run in runs}
+    suites = {run.start.suite.digest: run.start.suite.name for run in runs}
     if len(suites) > 1:
         named = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
         raise LogError(
@@ -127,7 +127,7 @@ def _names(told: Sequence[tuple[Column, RunLog]], found: Sequence[Row]) -> tuple
             return tuple(
                 f"{name} ({what} {value})" for name, value in zip(names, values, strict=True)
             )
-    times = (when(run.header["started"]) for _, run in told)
+    times = (when(run.start.started) for _, run in told)
     return tuple(f"{name} ({time})" for name, time in zip(names, times, strict=True))
 
 
@@ -169,7 +169,7 @@ def _operators(views: Sequence[View]) -> Mapping[str, tuple[OperatorRow | None, 
 
 
 def _precision(runs: Sequence[RunLog]) -> Iterator[Row]:
-    reached = [{} if run.footer is None else run.footer["precision_reached"] for run in runs]
+    reached = [{} if run.end is None else run.end.precision_reached for run in runs]
     for dtype in sorted({dtype for one in reached for dtype in one}):
         yield Row(dtype, tuple((one[dtype] or "none") if dtype in one else None for one in reached))
 

@@ -35,10 +35,10 @@ def _heading(comparison: Comparison, width: int) -> list[str]:
 
 
 def _run(run: RunLog, label: str) -> str:
-    backend, suite = run.header["backend"], run.header["suite"]
-    of = f"suite {suite['name']}, {vectors(len(run.results))}, {run.verdict}"
-    name = f"{backend['name']} {backend['version']}"
-    time = when(run.header["started"])
+    backend, suite = run.start.backend, run.start.suite
+    of = f"suite {suite.name}, {vectors(len(run.results))}, {run.verdict}"
+    name = f"{backend.name} {backend.version}"
+    time = when(run.start.started)
     told = "" if label in (name, time, "old", "new") else f"; {label}"
     return f"{name}: {of}; {time}{told}"
 

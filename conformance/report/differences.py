@@ -41,16 +41,16 @@ def differences(runs: Sequence[RunLog]) -> Iterator[Row]:
 
 def labels(old: RunLog, new: RunLog, found: Sequence[Row]) -> tuple[str, str]:
     """Names for two runs, by the first thing that differs in their headers."""
-    backends = [run.header["backend"] for run in (old, new)]
-    names = [f"{one['name']} {one['version']}" for one in backends]
-    if backends[0]["name"] != backends[1]["name"] or names[0] != names[1]:
+    backends = [run.start.backend for run in (old, new)]
+    names = [f"{backend.name} {backend.version}" for backend in backends]
+    if backends[0].name != backends[1].name or names[0] != names[1]:
         return names[0], names[1]
     for row in found:
         values = ["unknown" if one is None else shortened(one, MAX_LABEL) for one in row.values]
         if values[0] != values[1]:
             what = row.name.rpartition(", ")[2]
             return f"{what} {values[0]}", f"{what} {values[1]}"
-    times = [when(run.header["started"]) for run in (old, new)]
+    times = [when(run.start.started) for run in (old, new)]
     return (times[0], times[1]) if times[0] != times[1] else ("old", "new")
 
 

@@ -192,12 +192,12 @@ MOST = 64
 """The largest numerator and denominator of a ratio that is told as a fraction."""
 
 
-def relation(detail: Mapping[str, Any], total: int, dtype: str = "") -> str:
-    """A sentence about the wrong elements around the worst one of a finding; empty for none.
+def relation(data: object, total: int, dtype: str = "") -> str:
+    """A sentence about the wrong elements of a plane, ``data`` of :func:`planes`; empty for none.
 
     ``total`` is how many elements of the output are wrong: those of other planes are not looked at.
     """
-    shown = [plane for plane in planes(detail.get("plane"), dtype) if not plane.cut]
+    shown = [plane for plane in planes(data, dtype) if not plane.cut]
     places = [place for plane in shown for row in plane.rows for place in row]
     wrong = [place for place in places if place.wrong]
     if len(wrong) < FEW:

@@ -22,7 +22,7 @@ MAX_CAUSES = 5
 
 def heading(run: RunLog, label: str = "") -> str:
     """The backend and its version, after the label where that says something else."""
-    name, version = run.header["backend"]["name"], run.header["backend"]["version"]
+    name, version = run.start.backend.name, run.start.backend.version
     return f"{name} {version}" if label in ("", name) else f"{label}: {name} {version}"
 
 
@@ -149,11 +149,11 @@ def _row(*cells: str) -> str:
 
 
 def _foot(shown: Sequence[Graded]) -> Iterator[str]:
-    headers = [one.column.run.header for one in shown if one.column.run is not None]
+    starts = [one.column.run.start for one in shown if one.column.run is not None]
     for asked in dict.fromkeys(
-        f"Suite {header['suite']['name']} ({header['suite']['digest'][:12]}), level "
-        f"{header['options']['level']}, precision {precision(header['options']['precision'])}. "
-        for header in headers
+        f"Suite {start.suite.name} ({start.suite.digest[:12]}), level "
+        f"{start.options.level}, precision {precision(start.options.precision)}. "
+        for start in starts
     ):
         yield f"{inline(asked)} {LEGEND}"
         yield ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
+from conformance.log.events import GateEntry
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
@@ -96,23 +96,23 @@ class _Paint:
 
 
 def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
-    header = shown.run.header
-    backend, suite, options = header["backend"], header["suite"], header["options"]
-    asked = f"level {options['level']}, precision {precision(options['precision'])}"
-    for key, noun in (("dtypes", "types"), ("ranks", "ranks")):
-        if options.get(key):
-            asked += f", {noun} {', '.join(map(str, options[key]))} only"
-    if options.get("shard") is not None:
-        asked += f", shard {options['shard']}"
-    if options.get("shuffle") is not None:
-        asked += f", order {options['shuffle']}"
-    seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
-    first = wrap(f"{backend['name']} {backend['version']}: {asked}", width)
+    start, end = shown.run.start, shown.run.end
+    backend, suite, options = start.backend, start.suite, start.options
+    tested = f"level {options.level}, precision {precision(options.precision)}"
+    for values, noun in ((options.dtypes, "types"), (options.ranks, "ranks")):
+        if values:
+            tested += f", {noun} {', '.join(map(str, values))} only"
+    if options.shard is not None:
+        tested += f", shard {options.shard}"
+    if options.shuffle is not None:
+        tested += f", order {options.shuffle}"
+    seconds = "" if end is None else f", {duration(end.seconds)}"
+    first = wrap(f"{backend.name} {backend.version}: {tested}", width)
     return [
         *(paint(line, BOLD) for line in first),
         *wrap(
-            f"suite {suite['name']} ({suite['digest'].removeprefix('sha256:')[:12]}), "
-            f"{vectors(shown.total.selected)}; {when(header['started'])}{seconds}",
+            f"suite {suite.name} ({suite.digest.removeprefix('sha256:')[:12]}), "
+            f"{vectors(shown.total.selected)}; {when(start.started)}{seconds}",
             width,
         ),
     ]
@@ -309,45 +309,45 @@ def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
 
 
 def _known(shown: View, width: int) -> list[str]:
-    used = [entry for entry in shown.known if entry["failures"]]
+    used = [entry for entry in shown.known if entry.failures]
     if not used:
         return []
     lines = wrap(f"Known failures ({vectors(shown.total.tally.known)})", width)
-    for entry in sorted(used, key=lambda entry: -entry["failures"])[:MAX_ENTRIES]:
-        lines += wrap(f"{_entry(entry)} ({vectors(entry['failures'])})", width, "      ", "  ")
+    for entry in sorted(used, key=lambda entry: -entry.failures)[:MAX_ENTRIES]:
+        lines += wrap(f"{_entry(entry)} ({vectors(entry.failures)})", width, "      ", "  ")
         lines += wrap(why(entry), width, "      ")[:3]
     return lines + _more(used)
 
 
 def _out_of_date(shown: View, width: int) -> list[str]:
-    stale = [entry for entry in shown.known if entry["problems"]]
+    stale = [entry for entry in shown.known if entry.problems]
     return _with_problems(f"Known failures out of date ({len(stale)})", stale, width)
 
 
 def _required(shown: View, width: int) -> list[str]:
     if not shown.required:
         return []
-    unmet = [entry for entry in shown.required if entry["problems"]]
+    unmet = [entry for entry in shown.required if entry.problems]
     if not unmet:
         return wrap(f"Required: all supported ({len(shown.required)}).", width)
     heading = f"Required, but not supported ({len(unmet)} of {len(shown.required)})"
     return _with_problems(heading, unmet, width)
 
 
-def _with_problems(heading: str, entries: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def _with_problems(heading: str, entries: Sequence[GateEntry], width: int) -> list[str]:
     if not entries:
         return []
     lines = wrap(heading, width)
     for entry in entries[:MAX_ENTRIES]:
         lines += wrap(_entry(entry), width, "      ", "  ")
-        for problem in entry["problems"]:
+        for problem in entry.problems:
             lines += wrap(problem, width, "      ")[:3]
     return lines + _more(entries)
 
 
-def _entry(entry: Mapping[str, Any]) -> str:
-    return f"{entry['entry']}  {entry['about']}"
+def _entry(entry: GateEntry) -> str:
+    return f"{entry.entry}  {entry.about}"
 
 
-def _more(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _more(entries: Sequence[GateEntry]) -> list[str]:
     return [f"  and {len(entries) - MAX_ENTRIES} more"] if len(entries) > MAX_ENTRIES else []

@@ -15,6 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from conformance.dtypes import DTYPES
+from conformance.log.detail import parse_detail
 from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Returned, Status
@@ -183,10 +184,9 @@ def _text(value: Any) -> str:
 def _show(run: RunLog) -> list[str]:
     """The command that shows a vector, in two parts: what comes before its id, and after it."""
     for finding in run.findings:
-        command = finding.detail.get("show")
-        one = finding.smallest
-        if isinstance(command, str) and one and command.count(one) == 1:
-            before, _, after = command.partition(one)
+        command, smallest = parse_detail(finding.detail).show, finding.smallest
+        if smallest and command.count(smallest) == 1:
+            before, _, after = command.partition(smallest)
             return [_seen(before), _seen(after)]
     return ["conformance show ", ""]
 

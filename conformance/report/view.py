@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.failure_kind import facts_of
+from conformance.log.events import Footer, KnownFailureUse, RequirementUse
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
@@ -96,8 +96,8 @@ class View:
     causes: tuple[CauseView, ...]
     readings: Mapping[str, tuple[OpenQuestion, ...]]
     unsupported: tuple[UnsupportedGroup, ...]
-    known: tuple[Mapping[str, Any], ...]
-    required: tuple[Mapping[str, Any], ...]
+    known: tuple[KnownFailureUse, ...]
+    required: tuple[RequirementUse, ...]
 
     @property
     def good(self) -> bool:
@@ -161,7 +161,7 @@ def view(run: RunLog) -> View:
     named = {one.smallest for one in run.findings}
     dtypes = {result.id: result.dtype for result in run.results if result.id in named}
     tone, headline = _tone(run)
-    told = run.footer or {}
+    backend = run.start.backend.spec
     sentence, command = _parted(_sentence(run, total))
     return View(
         run=run,
@@ -177,7 +177,7 @@ def view(run: RunLog) -> View:
             CauseView(
                 cause,
                 tuple(
-                    FindingView(finding, dtypes.get(finding.smallest, ""), run.header, cause.known)
+                    FindingView(finding, dtypes.get(finding.smallest, ""), backend, cause.known)
                     for finding in cause.findings
                 ),
             )
@@ -185,21 +185,18 @@ def view(run: RunLog) -> View:
         ),
         readings=readings(run),
         unsupported=_unsupported(run),
-        known=tuple(told.get("known_failures", ())),
-        required=tuple(told.get("required", ())),
+        known=run.end.known_failures if run.end else (),
+        required=run.end.required if run.end else (),
     )
 
 
 def _tone(run: RunLog) -> tuple[Tone, str]:
     """The colour and the headline of a run, which answer to its gate as well as its verdict."""
     headline = run.verdict.headline
-    if (
-        run.verdict is Verdict.INCONCLUSIVE
-        and run.footer
-        and run.footer["exit_code"] == EXIT_INCONCLUSIVE
-    ):
+    exit_code = run.end.exit_code if run.end else None
+    if run.verdict is Verdict.INCONCLUSIVE and exit_code == EXIT_INCONCLUSIVE:
         return Tone.WEAK, headline
-    if run.footer and run.footer.get("endings") and run.verdict in FAULTLESS:
+    if run.end and run.end.endings and run.verdict in FAULTLESS:
         return Tone.BAD, "Ended badly"
     if not run.gate_met:
         return Tone.BAD, "Gate not met" if run.verdict in FAULTLESS else headline
@@ -218,7 +215,7 @@ def _sentence(run: RunLog, total: OperatorRow) -> str:
         )
     if run.verdict is Verdict.INCONSISTENT:
         return "The log contradicts itself, so its verdict is void: " + run.problems[0]
-    sentence: str = _footer(run)["sentence"]
+    sentence = _end(run).sentence
     if _tone(run)[1] != run.verdict.headline:
         return sentence
     rest = sentence.removeprefix(f"{run.verdict.headline}: ")
@@ -234,12 +231,12 @@ def _parted(text: str) -> tuple[str, str]:
 def _claim(run: RunLog) -> str:
     if run.verdict.is_of_readers:
         return NO_CLAIM
-    return _footer(run)["claim"] or NO_CLAIM
+    return _end(run).claim or NO_CLAIM
 
 
-def _footer(run: RunLog) -> Mapping[str, Any]:
-    assert run.footer is not None
-    return run.footer
+def _end(run: RunLog) -> Footer:
+    assert run.end is not None
+    return run.end
 
 
 def _unsupported(run: RunLog) -> tuple[UnsupportedGroup, ...]:
@@ -295,20 +292,20 @@ def readings(run: RunLog) -> Mapping[str, tuple[OpenQuestion, ...]]:
             run_on.setdefault(result.op, set()).add(result.dtype)
     questions: dict[str, list[OpenQuestion]] = {}
     for reading in run.readings:
-        if reading["op"] not in run_on:
+        if reading.op not in run_on:
             continue  # not claimed, say: there is nothing that it could have shown
         answers = tuple(
             AnswerRow(
-                answer=answer["answer"],
-                other=reading["level"] != "open" and not answer["adopted"],
-                vectors=answer["vectors"],
-                dtypes=_dtypes(answer["dtypes"], run_on[reading["op"]]),
-                example=answer["example"],
+                answer=answer.answer,
+                other=reading.level != "open" and not answer.adopted,
+                vectors=answer.vectors,
+                dtypes=_dtypes(answer.dtypes, run_on[reading.op]),
+                example=answer.example,
             )
-            for answer in reading["answers"]
+            for answer in reading.answers
         )
-        question = OpenQuestion(reading["question"], answers)
-        questions.setdefault(reading["op"], []).append(question)
+        question = OpenQuestion(reading.question, answers)
+        questions.setdefault(reading.op, []).append(question)
     return {op: tuple(asked) for op, asked in questions.items()}
 
 

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from conformance import safe_text
 from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
+from conformance.log.events import KnownFailureUse
 from conformance.model import Witness
 from conformance.safe_text import shortened
 
@@ -167,10 +167,10 @@ def precision(asked: Mapping[str, str]) -> str:
     return ", ".join(f"{dtype} {name}" for dtype, name in asked.items()) or "standard"
 
 
-def why(entry: Mapping[str, Any]) -> str:
+def why(entry: KnownFailureUse) -> str:
     """Why an entry of known failures is tolerated, where to read on, and until when."""
-    until = f"until {entry['expires']}" if entry.get("expires") else None
-    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
+    until = f"until {entry.expires}" if entry.expires else None
+    return "; ".join(filter(None, (entry.reason, entry.link, until)))
 
 
 def words(command: str) -> list[str]:

@@ -27,7 +27,7 @@ from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.log.causes import causes
-from conformance.log.diagnosis import because, diagnosis
+from conformance.log.diagnosis import diagnosis_text
 from conformance.model import Result, Status
 from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
@@ -278,7 +278,7 @@ def test_a_run_tells_the_place_as_title_and_with_its_evidence() -> None:
     assert finding.diagnosis is not None
     place = finding.diagnosis["place"]
     assert (place["vectors"], place["passing"]) == (len(finding.ids), 1)
-    assert f"True of all {place['elements']:,} wrong elements" in because(finding)
+    assert f"True of all {place['elements']:,} wrong elements" in diagnosis_text(finding)
 
 
 def test_a_named_bug_keeps_its_name_alone() -> None:
@@ -288,11 +288,3 @@ def test_a_named_bug_keeps_its_name_alone() -> None:
     assert finding.diagnosis is not None
     assert [one["id"] for one in finding.diagnosis["faults"]] == ["exclude-pad-taken-for-true"]
     assert "place" not in finding.diagnosis
-
-
-@pytest.mark.parametrize("place", [None, 3, [], {"where": 4}, {"vectors": -1}, {"where": "there"}])
-def test_a_log_may_hold_anything_for_a_place(place: object) -> None:
-    told = diagnosis({"sentence": "Wrong.", "place": place})
-    assert told is not None
-    assert told.where == ("there" if place == {"where": "there"} else "")
-    assert told.evidence == ()

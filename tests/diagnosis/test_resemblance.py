@@ -31,7 +31,7 @@ class Partly(NumPy):
 def test_the_mutant_is_said_but_not_named() -> None:
     run = conformance.check(tiers.core(), Partly(), ops=["AvgPool-1"])
     finding = max(run.findings, key=lambda one: len(one.ids))
-    found = FindingView(finding, "f32", run.log.header).diagnosis
+    found = FindingView(finding, "f32", run.log.start.backend.spec).diagnosis
     assert found is not None
     assert not found.faults
     assert " failures are what a mutant of the catalogue gives (" in found.advice

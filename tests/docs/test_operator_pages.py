@@ -151,16 +151,16 @@ class TestOperator:
         for run in runs:
             backend = f"{run.header['backend']['name']} {run.header['backend']['version']}"
             for reading in run.readings:
-                if reading["op"] != op:
+                if reading.op != op:
                     continue
-                card = pages[op].split(f'aria-labelledby="reading-{reading["point"]}">')[1]
+                card = pages[op].split(f'aria-labelledby="reading-{reading.point}">')[1]
                 text = Page(card.split("</article>")[0]).text
                 assert backend in text
-                for answer in reading["answers"]:
+                for answer in reading.answers:
                     told += 1
-                    assert f"{answer['answer']} {'(expected) ' * answer['adopted']}" in text
-                    assert answer["example"] in text
-        asked = {reading["op"] for run in runs for reading in run.readings}
+                    assert f"{answer.answer} {'(expected) ' * answer.adopted}" in text
+                    assert answer.example in text
+        asked = {reading.op for run in runs for reading in run.readings}
         assert asked >= {"AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"}
         assert told > 3 or op not in asked
 

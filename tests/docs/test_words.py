@@ -26,7 +26,6 @@ EXCEPTIONS = {
     "families": POOLING,
     "feasible": POOLING,
     "generate": POOLING,
-    "log": NOT_YET,
     "model": NOT_YET,
     "reference": POOLING,
     "report": NOT_YET,

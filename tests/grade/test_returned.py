@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from typing import Any
 
@@ -12,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from conformance.codec import convert, decode
 from conformance.dtypes import DTYPES
 from conformance.grade.returned import MAX_ELEMENTS, pack_outputs, unpack_outputs
-from conformance.log.encoding import decode, encode
-from conformance.log.events import result_event, result_from_event
+from conformance.log.encoding import encode
+from conformance.log.events import ResultEvent, result_event, to_result
 from conformance.model import Result, Returned, Status
 
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=4)
@@ -31,7 +31,7 @@ def test_what_is_packed_comes_back_bit_for_bit(
     kept = pack_outputs([array])
     assert kept is not None
     result = Result("some-id", "AvgPool-1", Status.FAIL, returned=kept)
-    again = result_from_event(decode(encode(result_event(result))))
+    again = to_result(decode(encode(result_event(result)).encode(), ResultEvent))
     assert again.returned == kept
     (back,) = unpack_outputs(again.returned or ()) or ()
     assert (back.shape, back.dtype) == (array.shape, array.dtype)
@@ -71,4 +71,4 @@ def test_what_a_log_claims_is_checked(one: Returned) -> None:
 def test_base64_that_is_none_loses_the_outputs_alone() -> None:
     result = Result("some-id", "AvgPool-1", Status.FAIL)
     event = {**result_event(result), "returned": [{"dtype": "f32", "shape": [1], "zlib": ["~"]}]}
-    assert result_from_event(json.loads(json.dumps(event))) == result
+    assert to_result(convert(event, ResultEvent)) == result

@@ -9,7 +9,7 @@ from reported import Backend, Report
 
 import conformance
 from conformance.log.causes import Cause, causes
-from conformance.log.diagnosis import diagnosis
+from conformance.log.diagnosis import parse_diagnosis
 
 KINDS = ("named", "described", "refused", "misnamed", "inconclusive", "missed")
 """What may come of a report, the best first."""
@@ -67,7 +67,7 @@ def _kind(report: Report, run: conformance.Run, found: Sequence[Cause]) -> str:
 def _ids(cause: Cause) -> Iterator[str]:
     """The mutants of a cause that is named."""
     for finding in cause.findings:
-        told = diagnosis(finding.diagnosis)
+        told = parse_diagnosis(finding.diagnosis)
         if cause.named and told:
             yield from (fault.id for fault in told.faults)
 

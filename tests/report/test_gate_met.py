@@ -43,7 +43,7 @@ def test_a_red_run_without_a_failure_raises_the_alarm(kind):
 def test_failures_speak_for_themselves_unless_something_required_is_missing():
     log = runs.run(sample_runs.failing())
     assert alarm(view(log)) is None
-    required = [{"entry": "caps.yaml:1", "problems": ["f64 is not supported"]}]
+    required = [sample_runs.requirement("caps.yaml:1", problems=["f64 is not supported"])]
     lacking = replace(log, footer={**log.footer, "required": required})
     assert "exit code 1" in alarm(view(lacking))
 

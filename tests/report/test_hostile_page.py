@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pages import check_safe, check_structure
 from runs import FEW, hostile_runs, hostile_text, run
 
+from conformance.log.detail import parse_detail
+from conformance.log.diagnosis import parse_diagnosis
 from conformance.report.page import render
 
 MEMBERS = (
@@ -62,17 +64,30 @@ def bent(draw, value):
     return value
 
 
+def is_read(parse, data):
+    """Whether the reader of a log lets it pass."""
+    try:
+        parse(data)
+    except ValueError:
+        return False
+    return True
+
+
 @st.composite
 def diagnosed_runs(draw):
     log = draw(hostile_runs())
     detail = draw(bent(diagnosed.DETAIL) | json)
     told = draw(bent(diagnosed.MATCHED) | bent(diagnosed.UNMATCHED) | json)
-    more = detail if isinstance(detail, dict) else {"window": detail}
+    told = told if is_read(parse_diagnosis, told) else None
+    more = detail if isinstance(detail, dict) and is_read(parse_detail, detail) else {}
+    more |= {name: draw(bent(detail) | json) for name in ("window", "plane", "elements")}
     findings = tuple(
         diagnosed.diagnosed(replace(finding, detail={}), told, **more) for finding in log.findings
     )
     results = tuple(
-        diagnosed.measured(result, draw(json | st.lists(st.integers(0, 9), min_size=6, max_size=6)))
+        diagnosed.measured(
+            result, draw(st.none() | st.lists(st.integers(0, 9), min_size=6, max_size=6))
+        )
         for result in log.results
     )
     return replace(log, findings=findings, results=results)

@@ -194,10 +194,10 @@ class TestContent:
         assert len(page) < 2_000_000
         assert "1,000,000 characters in all" in page
 
-    def test_detail_of_another_shape_is_left_out(self, tmp_path):
+    def test_a_window_of_another_shape_is_not_drawn(self, tmp_path):
         events = sample_runs.failing()
         place = next(i for i, e in enumerate(events) if getattr(e, "reproduce", None))
-        events[place] = replace(events[place], detail={"window": [1], "show": ["rm"]})
+        events[place] = replace(events[place], detail={"window": [1]})
         page = Page(render(run_of(tmp_path, events)))
         assert page.all("figure") == []
 

@@ -12,7 +12,7 @@ def plane(expected, got):
         [a != b for a, b in zip(*rows, strict=True)] for rows in zip(expected, got, strict=True)
     ]
     texts = [[[str(one) for one in row] for row in side] for side in (expected, got)]
-    return {"plane": {"expected": texts[0], "got": texts[1], "wrong": wrong}}
+    return {"expected": texts[0], "got": texts[1], "wrong": wrong}
 
 
 def wrong(expected, got):
@@ -82,15 +82,15 @@ def test_of_a_plane_that_has_not_all_wrong_elements_it_says_so():
 
 
 def test_a_volume_with_more_slices_than_are_shown_says_nothing():
-    two = plane([[4.0, 8.0]], [[9.0, 18.0]])["plane"]
+    two = plane([[4.0, 8.0]], [[9.0, 18.0]])
 
     def volume(slices):
-        return {"plane": {name: [part] * slices for name, part in two.items()}}
+        return {name: [part] * slices for name, part in two.items()}
 
     assert relation(volume(MAX_SLICES), 8).startswith("All 8 wrong elements")
     assert relation(volume(MAX_SLICES + 1), 10) == ""
 
 
-@pytest.mark.parametrize("detail", [{}, {"plane": 3}, {"plane": {"expected": [["1"]]}}])
+@pytest.mark.parametrize("detail", [None, {}, 3, {"expected": [["1"]]}])
 def test_nothing_of_the_form(detail):
     assert relation(detail, 3) == ""

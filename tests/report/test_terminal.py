@@ -176,8 +176,7 @@ def test_a_long_message_is_cut(tmp_path):
             "x" * 100_000,
             [f"     case       {'x' * 64}", *[f"{'':16}{'x' * 64}"] * 2, f"{'':16}{'x' * 48}"],
         ),
-        (["x"], []),
-        (None, []),
+        ("", []),
     ],
 )
 def test_the_smallest_case_stands_below_its_id(tmp_path, case, shown):

@@ -43,8 +43,7 @@ def asked(suite: Any, op: str, run: Callable[..., Any], level: str = "must") -> 
     log = conformance.check(suite, run, ops=[op], level=level).log
     assert log.problems == ()
     return {
-        reading["point"]: [(a["answer"], a["adopted"]) for a in reading["answers"]]
-        for reading in log.readings
+        reading.point: [(a.answer, a.adopted) for a in reading.answers] for reading in log.readings
     }
 
 
@@ -139,11 +138,11 @@ def test_a_backend_of_two_minds_is_reported_and_not_failed() -> None:
     core = tiers.core()  # smoke has no ties of f32 that show it
     found = conformance.check(core, run, ops=[ADAPTIVE_MAX])
     assert found.passed
-    (ties,) = [r for r in found.log.readings if r["point"] == "any-maximum"]
-    answers = {a["answer"]: a["dtypes"] for a in ties["answers"]}
+    (ties,) = [r for r in found.log.readings if r.point == "any-maximum"]
+    answers = {a.answer: a.dtypes for a in ties.answers}
     # In f32 too some ties are such that both searches name the same one.
     assert set(answers["the first"]) >= {"f16", "bf16", "f64"}
-    assert answers["another of them"] == ["f32"]
+    assert answers["another of them"] == ("f32",)
 
 
 def test_the_first_nan_alone(suite: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.failure_kind import Severity
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures, alarm, backend_file
@@ -57,7 +57,7 @@ def render(run: RunLog) -> str:
 
 def _lines(one: CauseView) -> Iterator[str]:
     finding = one.lead.finding
-    if told := because(finding):
+    if told := diagnosis_text(finding):
         yield told
     if one.cause.fixed:
         yield f"fixed in {', '.join(one.cause.fixed)}"

@@ -12,7 +12,7 @@ from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.log.causes import Cause
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.ci.listed import ListedFailures, alarm
@@ -71,12 +71,12 @@ def _end(name: str, shown: View) -> Iterable[str]:
 
 
 def _properties(shown: View) -> Iterable[tuple[str, str]]:
-    header = shown.run.header
-    yield "tool", f"{header['tool']['name']} {header['tool']['version']}"
-    yield "backend", f"{header['backend']['name']} {header['backend']['version']}"
-    yield "suite", f"{header['suite']['name']} {header['suite']['digest']}"
-    yield "level", header["options"]["level"]
-    yield "precision", precision(header["options"]["precision"])
+    start = shown.run.start
+    yield "tool", f"{start.tool.name} {start.tool.version}"
+    yield "backend", f"{start.backend.name} {start.backend.version}"
+    yield "suite", f"{start.suite.name} {start.suite.digest}"
+    yield "level", start.options.level
+    yield "precision", precision(start.options.precision)
     yield "verdict", shown.verdict
     if shown.strength:
         yield "strength", shown.strength.removeprefix("strength ")
@@ -85,7 +85,7 @@ def _properties(shown: View) -> Iterable[tuple[str, str]]:
 def _timestamp(run: RunLog) -> dict[str, str]:
     """When the run began, as the schemas want it; left out where the log has no such time."""
     try:
-        moment = datetime.fromisoformat(run.header["started"])
+        moment = datetime.fromisoformat(run.start.started)
     except ValueError:
         return {}
     return {"timestamp": moment.strftime("%Y-%m-%dT%H:%M:%S")}
@@ -130,7 +130,7 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:
         yield f"here: {finding.op}: {finding.title}"
-        if told := because(finding):
+        if told := diagnosis_text(finding):
             yield told
         if finding.reproduce:
             yield f"minimal reproducer: {finding.reproduce}"

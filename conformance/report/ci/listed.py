@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
@@ -25,13 +24,12 @@ def alarm(shown: View) -> str | None:
     if shown.tone not in (Tone.BAD, Tone.WEAK):
         return None
     run = shown.run
-    footer: Mapping[str, Any] = run.footer or {}
-    lacking = any(entry["problems"] for entry in footer.get("required", ()))
+    lacking = any(entry.problems for entry in shown.required)
     told = any(result.new for result in run.results)
     if run.verdict is Verdict.NOT_CONFORMANT and told and not lacking:
         return None
     text = f"{shown.headline}: {shown.advised}"
-    return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
+    return f"{text} (exit code {run.end.exit_code})" if run.end and run.end.exit_code else text
 
 
 class ListedFailures:
@@ -46,8 +44,8 @@ class ListedFailures:
             for name in finding.ids
         }
         self._cause_of = {at: cause for cause in run.causes for at in cause.vectors}
-        entries = (run.footer or {}).get("known_failures", ())
-        self._why = {entry["entry"]: why(entry) for entry in entries}
+        entries = run.end.known_failures if run.end else ()
+        self._why = {entry.entry: why(entry) for entry in entries}
 
     def of(self, result: Result) -> Finding | None:
         """The finding that a result belongs to, if any."""
@@ -76,7 +74,7 @@ def backend_file(run: RunLog) -> str | None:
     ``path/to/file.py:object`` is taken to lie in one; a name, a module and an absolute path are
     not.
     """
-    path, _, _ = str(run.header["backend"]["spec"]).rpartition(":")
+    path, _, _ = run.start.backend.spec.rpartition(":")
     file = PurePosixPath(path.replace("\\", "/"))
     drive = len(path) > 1 and path[1] == ":"
     if file.suffix != ".py" or file.is_absolute() or drive or ".." in file.parts:

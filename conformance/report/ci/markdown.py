@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures
@@ -74,10 +74,10 @@ def render(run: RunLog) -> str:
 
 
 def _heading(shown: View) -> Iterator[str]:
-    header = shown.run.header
-    backend, suite, options = header["backend"], header["suite"], header["options"]
+    start, end = shown.run.start, shown.run.end
+    backend, suite, options = start.backend, start.suite, start.options
     mark = MARKS[shown.tone]
-    name = inline(f"{backend['name']} {backend['version']}")
+    name = inline(f"{backend.name} {backend.version}")
     yield f"## {mark} {shown.headline}: {name}"
     yield ""
     yield inline(shown.sentence)
@@ -85,10 +85,10 @@ def _heading(shown: View) -> Iterator[str]:
     if shown.command:
         yield block(shown.command)
         yield ""
-    seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
+    seconds = "" if end is None else f", {duration(end.seconds)}"
     yield inline(
-        f"Suite {suite['name']} ({suite['digest'][:12]}), level {options['level']}, precision "
-        f"{precision(options['precision'])}; {when(header['started'])}{seconds}."
+        f"Suite {suite.name} ({suite.digest[:12]}), level {options.level}, precision "
+        f"{precision(options.precision)}; {when(start.started)}{seconds}."
     )
     yield ""
 
@@ -133,7 +133,7 @@ def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
     if one.cause.fixed:
         yield inline(f"Fixed in {', '.join(one.cause.fixed)}.")
         yield ""
-    if told := because(finding):
+    if told := diagnosis_text(finding):
         yield inline(told)
         yield ""
     for found in one.findings[:MAX_OPERATORS]:

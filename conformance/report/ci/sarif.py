@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from conformance.failure_kind import Severity
 from conformance.log.causes import Cause
-from conformance.log.diagnosis import because
+from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures, alarm, backend_file
@@ -66,8 +66,8 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
     for result in results:
         result["ruleIndex"] = rules[result["ruleId"]]
     causes = {_name(one.id.removeprefix("known-")): one for one in run.causes}
-    header = run.header
-    names = (header["backend"]["name"], header["suite"]["name"])
+    start = run.start
+    names = (start.backend.name, start.suite.name)
     document = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -75,8 +75,8 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
             {
                 "tool": {
                     "driver": {
-                        "name": _name(header["tool"]["name"]),
-                        "version": _name(header["tool"]["version"]),
+                        "name": _name(start.tool.name),
+                        "version": _name(start.tool.version),
                         "rules": [_rule(name, causes) for name in rules],
                     }
                 },
@@ -112,7 +112,7 @@ def _result(run: RunLog, one: CauseView, failures: ListedFailures) -> Json:
     cause, finding = one.cause, one.lead.finding
     lines = [
         f"{cause.headline}.",
-        because(finding),
+        diagnosis_text(finding),
         f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
         f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
         f"Minimal reproducer: {finding.smallest}",
@@ -199,14 +199,14 @@ def _invocation(shown: View, kept: int, total: int) -> Json:
         )
     invocation: Json = {
         "executionSuccessful": sound,
-        "startTimeUtc": _utc(run.header["started"]),
+        "startTimeUtc": _utc(run.start.started),
         "toolExecutionNotifications": [
             {"level": level, "message": {"text": _message(text)}} for level, text in notes
         ],
     }
-    if run.footer is not None:
-        invocation["exitCode"] = run.footer["exit_code"]
-        invocation["endTimeUtc"] = _utc(run.footer["finished"])
+    if run.end is not None:
+        invocation["exitCode"] = run.end.exit_code
+        invocation["endTimeUtc"] = _utc(run.end.finished)
     return {key: value for key, value in invocation.items() if value is not None}
 
 
