@@ -36,11 +36,13 @@ def draw(
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import mutants_of
-    from conformance.suite import origin, shipped_suite, strict_json
+    from conformance.suite import strict_json
     from conformance.suite.manifest import Manifest
-    from conformance.suite.packing import Packer, conclude
+    from conformance.suite.origin import carried_origin, shipped_origin
+    from conformance.suite.packing import Packer, write_packed_manifest
+    from conformance.suite.shipped_suite import proven_unreachable
     from conformance.suite.store import open_suite
-    from conformance.suite.writer import disk, replaced
+    from conformance.suite.writer import disk_errors, new_suite_folder
 
     specs = loader.select_specs(ops)
     claims = None if backend is None else claims_of(backend, specs).by_op
@@ -48,7 +50,7 @@ def draw(
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
     own = loader.shipped_specs()
     bases = [
-        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, mutants_of(spec))
+        shipped_origin(spec) if spec is own.get(op) else carried_origin(spec, mutants_of(spec))
         for op, spec in specs.items()
     ]
     manifest = Manifest(
@@ -56,7 +58,7 @@ def draw(
         seed=root,
         versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
         listed=(),
-        strength={op: shipped_suite.unmeasured(spec) for op, spec in specs.items()},
+        strength={op: proven_unreachable(spec) for op, spec in specs.items()},
         specifications={basis.op: basis.origin for basis in bases},
     )
     plan = {
@@ -68,7 +70,7 @@ def draw(
         "specifications": {op: one.to_json() for op, one in manifest.specifications.items()},
     }
     began = time.perf_counter()
-    with replaced(out, bases, strict_json.dumps(plan)) as folder:
+    with new_suite_folder(out, bases, strict_json.dumps(plan)) as folder:
         work = [
             one
             for op, spec in specs.items()
@@ -80,10 +82,10 @@ def draw(
         if there:
             click.echo(f"resuming: {there} of {len(work)} containers are there", err=True)
         try:
-            with crew.working() as processes, Progress(1, "drawing") as progress, disk(out):
+            with crew.working() as processes, Progress(1, "drawing") as progress, disk_errors(out):
                 packer = Packer(folder, {})
                 draw_all(work, packer, processes=processes, progress=progress.at)
-                conclude(folder, packer, manifest)
+                write_packed_manifest(folder, packer, manifest)
         except BaseException:
             click.echo("to resume: run the same command again", err=True)
             raise

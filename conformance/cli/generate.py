@@ -22,7 +22,7 @@ from conformance.safe_text import number_of
 if TYPE_CHECKING:
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
-    from conformance.suite.cases import Cases
+    from conformance.suite.recorded_cases import RecordedCases
     from conformance.suite.store import Suite
 
 STRONG = 0.95
@@ -134,7 +134,9 @@ def generate(
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import mutants_of
-    from conformance.suite import cases, origin, shipped_suite
+    from conformance.suite.origin import carried_origin, shipped_origin
+    from conformance.suite.recorded_cases import committed_operators
+    from conformance.suite.shipped_suite import recorded_unreachable
     from conformance.suite.writer import check_target, write_suite
 
     crew = Crew(processes, cluster, insecure)
@@ -151,7 +153,7 @@ def generate(
     if cluster is not None:
         raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
-    specs = loader.select_specs(ops, None if fresh else cases.shipped())
+    specs = loader.select_specs(ops, None if fresh else committed_operators())
     known = [] if fresh else _recorded(specs.values(), suite)
     if no_large:
         known = [recorded.small(one) for one in known]
@@ -160,8 +162,8 @@ def generate(
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
     anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
-    bases = [origin.shipped(specs[one.op]) for one in known]
-    bases += [origin.carried(spec, mutants_of(spec)) for spec in anew]
+    bases = [shipped_origin(specs[one.op]) for one in known]
+    bases += [carried_origin(spec, mutants_of(spec)) for spec in anew]
     seed = _seed(known) if known and not anew else root
     keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
@@ -195,7 +197,7 @@ def generate(
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()} | new["kills"],
             excused={i: some for one in known for i, some in one.excused.items()} | new["excused"],
-            strength={one.op: shipped_suite.strength(specs[one.op], one) for one in known}
+            strength={one.op: recorded_unreachable(specs[one.op], one) for one in known}
             | new["strength"],
             uncovered=new["uncovered"],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
@@ -227,7 +229,7 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
     return f"{100 * killed // (killed + len(survivors))} %"
 
 
-def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
+def _recorded(specs: Iterable[OpSpec], suite: str) -> list[RecordedCases]:
     """The recorded cases of those shipped operators that have some."""
     from conformance.generate import recorded
     from conformance.spec.loader import shipped_specs
@@ -240,23 +242,25 @@ def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
     return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
 
 
-def _seed(known: Sequence[Cases]) -> int:
+def _seed(known: Sequence[RecordedCases]) -> int:
     """The seed that recorded cases were selected with; 0 if not all with one."""
     seeds = {one.seed for one in known}
     return seeds.pop() if len(seeds) == 1 else 0
 
 
-def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]) -> None:
+def _announce(
+    known: Sequence[RecordedCases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]
+) -> None:
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
     from conformance.errors import install
-    from conformance.suite import shipped_suite
+    from conformance.suite.shipped_suite import is_outdated
 
     if known:
         number = sum(len(one.recorded) for one in known)
         click.echo(f"evaluating {number} recorded cases; --seed N selects new ones", err=True)
-    for one in (one for one in known if shipped_suite.outdated(specs[one.op], one)):
+    for one in (one for one in known if is_outdated(specs[one.op], one)):
         click.echo(
             f"warning: {one.op} has changed since its cases were recorded, so their kills may be "
             "out of date; see conformance suite record --help",
@@ -298,13 +302,14 @@ def _tell(
     does not declare leaves many out."""
     from conformance.choices import SuiteName
     from conformance.errors import install
-    from conformance.suite.store import argument
+    from conformance.suite.store import suite_argument
     from conformance.suite.totals import Count
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
     click.echo(
-        f"{suite}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, in {argument(out)}"
+        f"{suite}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, "
+        f"in {suite_argument(out)}"
     )
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
@@ -327,7 +332,7 @@ def _tell(
         elif survivors:
             click.echo(f"    survived: {_some(survivors)}")
         if len(survivors) > LISTED:
-            where = f"--suite {shlex.quote(argument(out))} --op {op}"
+            where = f"--suite {shlex.quote(suite_argument(out))} --op {op}"
             click.echo(
                 f"    with how many vectors kill each: conformance suite audit {where} --verbose"
             )

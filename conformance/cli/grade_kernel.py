@@ -176,9 +176,9 @@ def grade_kernel(
 
 def _keep(suite: Suite, out: Path) -> None:
     """The suite lies where the kernel could not read it, and goes with that folder."""
-    from conformance.suite.writer import replaced
+    from conformance.suite.writer import new_suite_folder
 
-    with replaced(out, ()) as new:
+    with new_suite_folder(out, ()) as new:
         shutil.copytree(suite.path, new, dirs_exist_ok=True)
 
 

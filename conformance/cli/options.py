@@ -27,9 +27,9 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 def _hiding(_ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
     """Say which suite is meant where a folder of the user's has the name of a shipped one."""
     if name is not None and "/" not in name and (Path(name) / "manifest.json").is_file():
-        from conformance.suite.store import hides
+        from conformance.suite.store import is_shipped_name
 
-        if hides(name):
+        if is_shipped_name(name):
             click.echo(
                 f"note: {name} is the shipped suite; the folder is --suite ./{name}", err=True
             )

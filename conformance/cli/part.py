@@ -154,9 +154,9 @@ def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
 def never(suite: Suite, op: str, asked: Capabilities) -> frozenset[str]:
     """The mutants of an operator that can show in nothing that is asked for, as far as the suite
     says."""
-    from conformance.suite.strength import Strength
+    from conformance.suite.unreachable import Unreachable
 
-    known = suite.manifest.strength.get(op, Strength()).parts
+    known = suite.manifest.strength.get(op, Unreachable()).parts
     profile = known.profile_without(asked.restrictions(op))
     found = {
         # A profile is told of after its rank, and takes its place.
@@ -180,8 +180,8 @@ def open_question(
     """
     from conformance.backends.claims import claimed
     from conformance.generate.declared import can_not_show
-    from conformance.suite.parts import Part
-    from conformance.suite.strength import Strength
+    from conformance.suite.survivors import Partition
+    from conformance.suite.unreachable import Unreachable
 
     op, nothing = score.op, frozenset[str]()
     names = frozenset(fault.id for fault in score.missed)
@@ -189,7 +189,7 @@ def open_question(
     claim = claimed(asked, {op: suite.specs[op]}).get(op)
     if claim is None or not left_out or not names:
         return nothing, nothing
-    known = suite.manifest.strength.get(op, Strength()).parts
+    known = suite.manifest.strength.get(op, Unreachable()).parts
     profile = known.profile_without(left_out)
     parts = [
         (dtype, rank)
@@ -197,7 +197,7 @@ def open_question(
         for rank in claim.ranks
         if asked.declares(op, dtype, rank)
     ]
-    if profile and all(Part(*one, profile) in known.survivors for one in parts):
+    if profile and all(Partition(*one, profile) in known.survivors for one in parts):
         return nothing, nothing
     proven = can_not_show(suite, op, claim, parts, names)
     return proven, names - proven

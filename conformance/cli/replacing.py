@@ -26,11 +26,12 @@ def keep_another(out: Path, name: str, seed: int, ops: Iterable[str], *, force: 
     damaged is none. Raises UsageError before anything is made.
     """
     from conformance.suite import manifest as manifests
+    from conformance.suite.manifest import read_manifest
 
     if force or not (out / manifests.FILE_NAME).is_file():
         return
     try:
-        there = manifests.read(out / manifests.FILE_NAME)
+        there = read_manifest(out / manifests.FILE_NAME)
     except SuiteError:
         return
     lost = [op for op in there.strength if op not in {*ops}]

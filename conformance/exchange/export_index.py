@@ -15,7 +15,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.run import messages
-from conformance.suite.strict_json import JsonObject, content, is_text, is_whole, loads
+from conformance.suite.strict_json import JsonObject, is_text, is_whole, loads, read_bytes
 
 FORMAT = 1
 INDEX = "index.json"
@@ -145,7 +145,7 @@ def _is_left_out(value: object) -> bool:
 
 
 def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> JsonObject:
-    return JsonObject(loads(content(path), str(path)), str(path), keys, optional)
+    return JsonObject(loads(read_bytes(path), str(path)), str(path), keys, optional)
 
 
 @contextmanager

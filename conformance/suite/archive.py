@@ -42,7 +42,7 @@ _ZIP_ERRORS = (
 )
 
 
-def unreadable(path: Path, error: OSError) -> SuiteError:
+def unreadable_error(path: Path, error: OSError) -> SuiteError:
     """The error of a file that cannot be opened or read, which says nothing of what it holds."""
     hint = "check its permissions, and that it is a file"
     if isinstance(error, FileNotFoundError):
@@ -50,7 +50,7 @@ def unreadable(path: Path, error: OSError) -> SuiteError:
     return SuiteError(f"{path}: cannot be read: {error.strerror or error}", hint=hint)
 
 
-def pack(
+def write_zip(
     members: Sequence[tuple[str, bytes]],
     *,
     names: re.Pattern[str] = MEMBER_NAME,
@@ -76,7 +76,7 @@ def pack(
     return buffer.getvalue()
 
 
-def digest(members: Mapping[str, bytes]) -> str:
+def members_digest(members: Mapping[str, bytes]) -> str:
     """SHA-256 of what an archive holds, whatever packed it.
 
     It is that of the lines that ``sha256sum`` prints of the unpacked members, sorted by name.
@@ -85,7 +85,7 @@ def digest(members: Mapping[str, bytes]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
+def read_zip(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
     """The members of a zip archive, in its order; see :class:`Archive`."""
     return dict(Archive(data, limit=limit, source=source))
 

@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 
 from conformance import TOOL
 from conformance.errors import SuiteError
-from conformance.suite import entries as listed
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, Archive
-from conformance.suite.entries import KINDS, Container, Entry
-from conformance.suite.files import bounded, check_sha256
+from conformance.suite.entries import KINDS, Container, Entry, parse_entries, parse_pattern
+from conformance.suite.files import check_sha256, read_bounded
 from conformance.suite.npy import read_npy
 from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
+from conformance.suite.totals import PATH_PART, Totals, digest_line, lines_digest
 
 FORMAT = 2
 """The format of the manifest of a packed suite, and of its parts."""
@@ -39,17 +38,17 @@ PART = "manifest.json"
 
 INDEX = "ids.npy"
 
-MOST = 1_000
+MAX_VECTORS = 1_000
 """Vectors of one container."""
 
 MAX_BYTES = 80 * 2**20
 """The largest container that is read; one vector alone may take 64 MiB."""
 
 MAX_INDEX = 2**31
-OPENED = 4
+MAX_OPEN = 4
 """Containers that are kept in memory."""
 
-PLACES = 20
+NUMBER_BITS = 20
 """Bits of an entry of the index that give the container's number; those above are the digest."""
 
 _FILE = re.compile(rf"{PATH_PART.pattern}/{PATH_PART.pattern}\.zip")
@@ -60,12 +59,12 @@ _PART_KEYS = ("format", "counts", "edges", "faults", "vectors")
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedIndex:
     """What the manifest of a packed suite says of its containers; none is read for it.
 
-    ``totals`` and ``digest`` are what it states of all vectors; whoever relies on them has to
-    :func:`confirm` them. ``index`` is the size and SHA-256 of the file that finds the container of
-    an id.
+    ``totals`` and ``digest`` are what it states of all vectors; :func:`verify_containers` says
+    whether they hold. ``index`` is the size and SHA-256 of the file that finds the container of an
+    id.
     """
 
     root: Path
@@ -78,7 +77,7 @@ class Packed:
     def ids(self) -> NDArray[Any]:
         """The index, checked: of each vector, sorted, the digest in its id and its container."""
         size, sha256 = self.index
-        content = bounded(self.root / INDEX, size, MAX_INDEX)
+        content = read_bounded(self.root / INDEX, size, MAX_INDEX)
         where = str(self.root / INDEX)
         check_sha256(content, sha256, where)
         found = read_npy(content, where)
@@ -91,18 +90,18 @@ class Packed:
         match = _DIGEST.fullmatch(vector_id)
         if match is None:
             return None
-        first = int(match[1], 16) << PLACES
-        low, high = np.searchsorted(self.ids, [first, first + (1 << PLACES)])
-        for number in np.unique(self.ids[low:high] & ((1 << PLACES) - 1)):
+        first = int(match[1], 16) << NUMBER_BITS
+        low, high = np.searchsorted(self.ids, [first, first + (1 << NUMBER_BITS)])
+        for number in np.unique(self.ids[low:high] & ((1 << NUMBER_BITS) - 1)):
             if number < len(self.containers):
-                found = opened(self.root, self.containers[number]).by_id.get(vector_id)
+                found = open_container(self.root, self.containers[number]).by_id.get(vector_id)
                 if found is not None:
                     return found
         return None
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenContainer:
     """A container that was read: its entries in their order, and the files of its vectors."""
 
     entries: tuple[Entry, ...]
@@ -113,25 +112,25 @@ class Opened:
         return {entry.id: entry for entry in self.entries}
 
 
-@lru_cache(maxsize=OPENED)
-def opened(root: Path, container: Container) -> Opened:
+@lru_cache(maxsize=MAX_OPEN)
+def open_container(root: Path, container: Container) -> OpenContainer:
     """A container of the suite in a folder.
 
     Raises SuiteError for one that is missing, changed, unsafe, or not what the manifest says of it.
     """
     file = root / container.file
-    content = bounded(file, container.bytes, MAX_BYTES)
+    content = read_bounded(file, container.bytes, MAX_BYTES)
     check_sha256(content, container.sha256, file)
-    entries, files = parse(content, str(file))
+    entries, files = parse_container(content, str(file))
     if (container.op, container.kind, container.count) != _kind_of(entries):
         raise SuiteError(
             f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
         )
     own = tuple(replace(entry, inside=container) for entry in entries)
-    return Opened(own, files)
+    return OpenContainer(own, files)
 
 
-def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
+def parse_container(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
     """The entries of a container, and the files of its vectors by the names of the members.
 
     Raises SuiteError for what is unsafe, damaged or not consistent with itself.
@@ -143,7 +142,7 @@ def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, b
     document = strict_json.loads(files[PART], inside)
     strict_json.check_format(document, inside, FORMAT, TOOL)
     record = JsonObject(document, inside, _PART_KEYS)
-    entries = listed.parse(record)
+    entries = parse_entries(record)
     if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
         record.refuse("the vectors listed are not the members of the container, in their order")
     if len({(entry.op, entry.kind) for entry in entries}) != 1:
@@ -158,33 +157,33 @@ def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
 def parse_index(record: JsonObject) -> tuple[int, str]:
     """The size and digest of the index that a manifest states."""
     own = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
-    return own.whole("bytes"), listed.matching(SHA256, own, "sha256")
+    return own.whole("bytes"), parse_pattern(SHA256, own, "sha256")
 
 
-def place_in_index(entry: Entry, number: int) -> int:
+def index_entry(entry: Entry, number: int) -> int:
     """What the index says of an entry. Raises SuiteError for an id that it could not find."""
     match = _DIGEST.fullmatch(entry.id)
-    if match is None or number >= 1 << PLACES:
+    if match is None or number >= 1 << NUMBER_BITS:
         raise SuiteError(
             f"the id {entry.id[:80]!r} ends in no digest, so it cannot be packed",
             hint="generate the suite again",
         )
-    return int(match[1], 16) << PLACES | number
+    return int(match[1], 16) << NUMBER_BITS | number
 
 
-def parse_list(record: JsonObject) -> tuple[Container, ...]:
+def parse_containers(record: JsonObject) -> tuple[Container, ...]:
     """The containers under that key of a manifest."""
     found = []
     for number, data in enumerate(record.items("containers")):
         own = JsonObject(data, f"{record.where}: container {number}", _KEYS)
         container = Container(
             number=number,
-            file=listed.matching(_FILE, own, "file"),
-            op=listed.matching(PATH_PART, own, "op"),
+            file=parse_pattern(_FILE, own, "file"),
+            op=parse_pattern(PATH_PART, own, "op"),
             kind=own.text("kind"),
             count=own.whole("count"),
             bytes=own.whole("bytes"),
-            sha256=listed.matching(SHA256, own, "sha256"),
+            sha256=parse_pattern(SHA256, own, "sha256"),
         )
         if container.kind not in KINDS or not container.count:
             own.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
@@ -194,20 +193,20 @@ def parse_list(record: JsonObject) -> tuple[Container, ...]:
     return tuple(found)
 
 
-def confirm(packed: Packed, withdrawn: Mapping[str, str]) -> None:
+def verify_containers(packed: PackedIndex, withdrawn: Mapping[str, str]) -> None:
     """Reads the lists of all containers. Raises SuiteError where they are not what the manifest
     states of them: other totals, another digest or index, an id twice, or one withdrawn and absent.
 
     Of each vector about 150 bytes are in memory meanwhile, and none afterwards.
     """
     where = packed.root / PART
-    found = Collected(withdrawn)
+    found = PackedDigest(withdrawn)
     # Faults that no vector notices are told of for the sake of the suite's strength.
     known = {op: {n: 0 for n, c in of.items() if not c} for op, of in packed.totals.faults.items()}
     entries = (
         found.take(entry, one.number)
         for one in packed.containers
-        for entry in opened(packed.root, one).entries
+        for entry in open_container(packed.root, one).entries
     )
     totals = Totals.of(entries).knowing(known)
     for what, stated, counted in (
@@ -219,7 +218,7 @@ def confirm(packed: Packed, withdrawn: Mapping[str, str]) -> None:
             raise SuiteError(f"{where}: its {what} are not those of the containers", hint=DAMAGED)
 
 
-class Collected:
+class PackedDigest:
     """What the digest and the index of a packed suite are made of, entry by entry."""
 
     def __init__(self, withdrawn: Mapping[str, str]) -> None:
@@ -230,11 +229,11 @@ class Collected:
 
     def take(self, entry: Entry, number: int) -> Entry:
         """The entry, once it is noted with the number of its container."""
-        self._places.append(place_in_index(entry, number))
+        self._places.append(index_entry(entry, number))
         if entry.id in self._withdrawn:
             self._missing.discard(entry.id)
         else:
-            self._lines.append(line(entry))
+            self._lines.append(digest_line(entry))
         return entry
 
     def digest(self) -> str:
@@ -247,7 +246,7 @@ class Collected:
                 raise SuiteError(
                     f"{one.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
                 )
-        return digest_of_lines(self._lines)
+        return lines_digest(self._lines)
 
     def index(self) -> NDArray[np.int64]:
         """The index of all, as :attr:`Packed.ids` has it."""

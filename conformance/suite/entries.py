@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.choices import LEVELS, SuiteName
 from conformance.model import Vector
-from conformance.suite.cases import Recorded
+from conformance.suite.recorded_cases import RecordedCase
 from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
@@ -79,7 +79,7 @@ class Entry:
     content: str = ""
     excused: tuple[str, ...] = ()
     inside: Container | None = dataclasses.field(default=None, compare=False, repr=False)
-    recorded: Recorded | None = dataclasses.field(default=None, compare=False, repr=False)
+    recorded: RecordedCase | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> str:
@@ -128,7 +128,7 @@ def entry_of(
     )
 
 
-def of_record(op: str, recorded: Recorded) -> Entry:
+def entry_of_recorded(op: str, recorded: RecordedCase) -> Entry:
     """The entry of a recorded case."""
     return Entry(
         id=recorded.case.id,
@@ -147,13 +147,14 @@ def of_record(op: str, recorded: Recorded) -> Entry:
     )
 
 
-def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
+def entries_to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
     """Entries as JSON data.
 
     Targets and kills are their indices into the tables: names would be most of the file.
     """
     edges, faults = (
-        {op: places(of) for op, of in tables.items()} for tables in (totals.edges, totals.faults)
+        {op: name_indices(of) for op, of in tables.items()}
+        for tables in (totals.edges, totals.faults)
     )
     return [
         {
@@ -168,13 +169,13 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
     ]
 
 
-def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
+def parse_entries(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     """The entries under ``vectors``, which must add up to what the record states of them.
 
     ``known`` as in :meth:`Totals.knowing`. Raises SuiteError for what is not of their form.
     """
     where = record.where
-    edges, faults = names(record, "edges"), names(record, "faults")
+    edges, faults = parse_name_tables(record, "edges"), parse_name_tables(record, "faults")
     entries = tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors"))
     ids = Counter(entry.id for entry in entries)
     if len(ids) != len(entries):
@@ -197,7 +198,7 @@ def matches_id(text: str, vector_id: str) -> bool:
     return bool(text) and (vector_id.startswith(text) or vector_id.endswith(f"-{text}"))
 
 
-def names(record: JsonObject, key: str) -> Names:
+def parse_name_tables(record: JsonObject, key: str) -> Names:
     """The names of a table of each operator, sorted: entries tell them by their places."""
     return {
         op: sorted(JsonObject({op: of}, f"{record.where}: {key}", (op,)).table(op))
@@ -205,12 +206,12 @@ def names(record: JsonObject, key: str) -> Names:
     }
 
 
-def places(of: Iterable[str]) -> dict[str, int]:
+def name_indices(of: Iterable[str]) -> dict[str, int]:
     """The place of each name in its table."""
     return {name: place for place, name in enumerate(of)}
 
 
-def matching(pattern: re.Pattern[str], record: JsonObject, key: str) -> str:
+def parse_pattern(pattern: re.Pattern[str], record: JsonObject, key: str) -> str:
     """A text of a record, which must be of a pattern."""
     value = record.text(key)
     if not pattern.fullmatch(value):
@@ -224,14 +225,14 @@ def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _OPTIONAL)
-    vector_id = matching(PATH_PART, record, "id")
+    vector_id = parse_pattern(PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")
     if not all(SUITE_NAME.fullmatch(name) for name in suites):
         record.refuse(f"{suites!r} are not names of suites"[:200])
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-    op = matching(PATH_PART, record, "op")
+    op = parse_pattern(PATH_PART, record, "op")
     kills = record.named("kills", faults.get(op, ()))
     excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
     if not set(excused) <= set(kills):
@@ -247,6 +248,6 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         kills=kills,
         excused=excused,
         bytes=record.whole("bytes"),
-        sha256=matching(SHA256, record, "sha256"),
-        content=matching(CONTENT, record, "content"),
+        sha256=parse_pattern(SHA256, record, "sha256"),
+        content=parse_pattern(CONTENT, record, "content"),
     )

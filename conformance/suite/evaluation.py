@@ -23,12 +23,12 @@ from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.model import OpSpec
 from conformance.suite import vector_cache
-from conformance.suite.archive import pack
-from conformance.suite.cases import Recorded
+from conformance.suite.archive import write_zip
 from conformance.suite.entries import Entry
+from conformance.suite.recorded_cases import RecordedCase
 from conformance.suite.specifications import Specifications
-from conformance.suite.vector_cache import Cache
-from conformance.suite.vector_file import content_digest, content_of, members_of
+from conformance.suite.vector_cache import Cache, cache_folder
+from conformance.suite.vector_file import content_digest, open_vector_file, vector_members
 
 ATTEMPTS = 2
 """How often a case is evaluated whose digest is not the recorded one: memory may be faulty."""
@@ -37,19 +37,19 @@ CASE_SECONDS = 0.006
 ELEMENT_SECONDS = 4e-6
 """What evaluating a case takes, about, and each element of its inputs."""
 
-SLICE_SECONDS = 0.4
+TASK_SECONDS = 0.4
 """The work of one task: enough to be worth sending, little enough to share it evenly."""
 
-FEW = 1.0
+MIN_PARALLEL_SECONDS = 1.0
 """Seconds of work that are not worth starting processes for."""
 
 _log = logging.getLogger("conformance")
 _spare: list[Cache] = []
 """A folder for this process alone, where the user's cache cannot be written."""
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
-def content(spec: OpSpec, one: Recorded) -> bytes:
+def cached_content(spec: OpSpec, one: RecordedCase) -> bytes:
     """The file of a recorded case's vector, whose digest is the recorded one.
 
     Raises EvaluationDefect where evaluating it again and again gives another.
@@ -61,19 +61,19 @@ def content(spec: OpSpec, one: Recorded) -> bytes:
         if _sound(found, one):
             return found
         _warn(f"{cache.path(*key)} was damaged: it is evaluated again")
-    made = evaluated(spec, one)
+    made = evaluate_case(spec, one)
     _keep(cache, key, made)
     return made
 
 
-def evaluated(spec: OpSpec, one: Recorded) -> bytes:
-    """The file of a recorded case's vector, evaluated now; raises as :func:`content` does."""
+def evaluate_case(spec: OpSpec, one: RecordedCase) -> bytes:
+    """Evaluate a recorded case's vector; raises as :func:`cached_content` does."""
     digest = ""
     for _ in range(ATTEMPTS):
-        members = members_of(build(spec, one.case, one.level))
+        members = vector_members(build(spec, one.case, one.level))
         digest = content_digest(members)
         if digest == one.digest:
-            return pack(list(members.items()))
+            return write_zip(list(members.items()))
     raise EvaluationDefect(
         f"{spec.op}: evaluating {one.case.id} gives a vector of digest {digest[:16]}, and "
         f"{one.digest[:16]} was recorded",
@@ -82,14 +82,16 @@ def evaluated(spec: OpSpec, one: Recorded) -> bytes:
     )
 
 
-def recorded(spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must") -> Recorded:
+def record_case(
+    spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must"
+) -> RecordedCase:
     """A case as it is recorded, evaluated now; of what it kills nothing is said."""
     vector = build(spec, case, level)
-    edges, digest = tuple(sorted(vector.edges)), content_digest(members_of(vector))
-    return Recorded(case, level, suites, edges=edges, digest=digest)
+    edges, digest = tuple(sorted(vector.edges)), content_digest(vector_members(vector))
+    return RecordedCase(case, level, suites, edges=edges, digest=digest)
 
 
-def cost(one: Recorded) -> float:
+def evaluation_seconds(one: RecordedCase) -> float:
     """The seconds that evaluating a case takes, about."""
     if one.case.reject is not None:
         return CASE_SECONDS / 4
@@ -109,20 +111,22 @@ class Work:
     progress: parallel.Progress = lambda _what, _done, _total: None
 
 
-HERE = Work()
+IN_PROCESS = Work()
 
 
-def ready(specs: Specifications, entries: Iterable[Entry], work: Work = HERE) -> None:
+def ensure_evaluated(
+    specs: Specifications, entries: Iterable[Entry], work: Work = IN_PROCESS
+) -> None:
     """Evaluate the recorded cases among the entries that the cache lacks, and keep them there.
 
     Where the user's cache cannot be written, that is a folder that ends with this process. Raises
-    EvaluationDefect as :func:`content` does.
+    EvaluationDefect as :func:`cached_content` does.
     """
     missing = _missing(entries)
     if not missing:
         return
     cache = _writable()
-    seconds = sum(cost(one) for found in missing.values() for one in found)
+    seconds = sum(evaluation_seconds(one) for found in missing.values() for one in found)
     count = sum(map(len, missing.values()))
     ops = list(missing)
     named = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
@@ -134,7 +138,7 @@ def ready(specs: Specifications, entries: Iterable[Entry], work: Work = HERE) ->
     tasks = [task for op, found in missing.items() for task in _slices(specs[op], found, cache)]
     problems = parallel.run(
         tasks,
-        processes=work.processes if seconds > FEW else 1,
+        processes=work.processes if seconds > MIN_PARALLEL_SECONDS else 1,
         progress=work.progress,
         total=len(tasks),
         ahead=2 * work.processes,
@@ -146,11 +150,11 @@ def ready(specs: Specifications, entries: Iterable[Entry], work: Work = HERE) ->
 
 
 @dataclass(frozen=True)
-class Slice:
+class EvaluationTask:
     """Some recorded cases of one operator, to be evaluated into a cache."""
 
     spec: OpSpec
-    recorded: Sequence[Recorded] = field(repr=False)
+    recorded: Sequence[RecordedCase] = field(repr=False)
     cache: Cache
 
     @property
@@ -161,17 +165,17 @@ class Slice:
         """Evaluates them; what is wrong with the cache, empty where nothing is."""
         problem = ""
         for one in self.recorded:
-            made = evaluated(self.spec, one)
+            made = evaluate_case(self.spec, one)
             if not problem:
                 problem = _put(self.cache, (self.spec.op, one.case.id, one.digest), made)
         return problem
 
 
-def _missing(entries: Iterable[Entry]) -> dict[str, list[Recorded]]:
+def _missing(entries: Iterable[Entry]) -> dict[str, list[RecordedCase]]:
     """By operator the recorded cases that the cache has no file of."""
     cache = _cache()
     there: dict[str, frozenset[str]] = {}
-    found: dict[str, list[Recorded]] = {}
+    found: dict[str, list[RecordedCase]] = {}
     for entry in entries:
         if entry.recorded is None:
             continue
@@ -182,21 +186,23 @@ def _missing(entries: Iterable[Entry]) -> dict[str, list[Recorded]]:
     return found
 
 
-def _slices(spec: OpSpec, recorded: Sequence[Recorded], cache: Cache) -> Iterator[Slice]:
-    some: list[Recorded] = []
+def _slices(
+    spec: OpSpec, recorded: Sequence[RecordedCase], cache: Cache
+) -> Iterator[EvaluationTask]:
+    some: list[RecordedCase] = []
     seconds = 0.0
     for one in recorded:
         some.append(one)
-        seconds += cost(one)
-        if seconds >= SLICE_SECONDS:
-            yield Slice(spec, tuple(some), cache)
+        seconds += evaluation_seconds(one)
+        if seconds >= TASK_SECONDS:
+            yield EvaluationTask(spec, tuple(some), cache)
             some, seconds = [], 0.0
     if some:
-        yield Slice(spec, tuple(some), cache)
+        yield EvaluationTask(spec, tuple(some), cache)
 
 
 def _cache() -> Cache:
-    return _spare[0] if _spare else Cache(vector_cache.folder())
+    return _spare[0] if _spare else Cache(cache_folder())
 
 
 def _writable() -> Cache:
@@ -215,9 +221,9 @@ def _writable() -> Cache:
     return _cache()
 
 
-def _sound(found: bytes, one: Recorded) -> bool:
+def _sound(found: bytes, one: RecordedCase) -> bool:
     try:
-        return content_digest(content_of(found, one.case.id)) == one.digest
+        return content_digest(open_vector_file(found, one.case.id)) == one.digest
     except (SuiteError, KeyError):
         return False
 
@@ -238,8 +244,8 @@ def _put(cache: Cache, key: tuple[str, str, str], made: bytes) -> str:
 
 def _warn(text: str) -> None:
     """Says something once, on standard error where nobody set up logging."""
-    if text not in _told:
-        _told.add(text)
+    if text not in _warned:
+        _warned.add(text)
         _log.warning("%s", text)
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from conformance import remote
 from conformance.errors import SuiteError
 from conformance.safe_text import number_of
-from conformance.suite.archive import DAMAGED, unreadable
+from conformance.suite.archive import DAMAGED, unreadable_error
 
 
-def bounded(file: Path, size: int, most: int) -> bytes:
+def read_bounded(file: Path, size: int, most: int) -> bytes:
     """The bytes of a file, which must be ``size``, at most ``most``; never more are read."""
     if size > most:
         raise SuiteError(f"{file}: {size} bytes, at most {most} are read", hint=DAMAGED)
     try:
         content = remote.head(file, size + 1)
     except OSError as error:
-        raise unreadable(file, error) from error
+        raise unreadable_error(file, error) from error
     if len(content) != size:
         found = f"{len(content):,}" if len(content) < size else "more"
         raise SuiteError(

@@ -18,6 +18,7 @@ from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
+from conformance.suite.manifest import encode_manifest
 from conformance.suite.store import Suite
 
 
@@ -49,7 +50,7 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
         if not unfit and suite.specs.carries(entry.op):
             found = _case_problems(suite.specs[entry.op], vector.case)
             problems += [f"{entry.path}: {problem}" for problem in found]
-        first = asked.setdefault(question(vector), vector.id)
+        first = asked.setdefault(inputs_digest(vector), vector.id)
         if first != vector.id:
             problems.append(f"{entry.path}: is a duplicate of {first}")
     return tuple(problems)
@@ -86,10 +87,10 @@ def _case_problems(spec: OpSpec, case: Case) -> Iterator[str]:
 
 
 def _as_read(manifest: manifests.Manifest) -> Any:
-    return strict_json.loads(manifests.dump(manifest), manifests.FILE_NAME)
+    return strict_json.loads(encode_manifest(manifest), manifests.FILE_NAME)
 
 
-def question(vector: Vector) -> str:
+def inputs_digest(vector: Vector) -> str:
     """A digest of what a backend is given: equal for vectors that no backend can tell apart."""
     given = [vector.case.op, dict(vector.case.attributes)]
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())

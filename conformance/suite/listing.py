@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import overload
 
-from conformance.suite.containers import Packed, opened
+from conformance.suite.containers import PackedIndex, open_container
 from conformance.suite.entries import KINDS, Container, Entry
 
 
@@ -28,7 +28,7 @@ class Span:
 class Listing(Sequence[Entry]):
     """Entries of a packed suite in its order; those of one container are in memory at a time."""
 
-    def __init__(self, packed: Packed, spans: Sequence[Span] | None = None) -> None:
+    def __init__(self, packed: PackedIndex, spans: Sequence[Span] | None = None) -> None:
         self.packed = packed
         self.spans = tuple(
             [Span(one, 0, one.count) for one in packed.containers] if spans is None else spans
@@ -40,7 +40,9 @@ class Listing(Sequence[Entry]):
 
     def __iter__(self) -> Iterator[Entry]:
         for span in self.spans:
-            yield from opened(self.packed.root, span.container).entries[span.start : span.stop]
+            yield from open_container(self.packed.root, span.container).entries[
+                span.start : span.stop
+            ]
 
     @overload
     def __getitem__(self, place: int) -> Entry: ...

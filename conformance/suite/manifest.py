@@ -11,20 +11,35 @@ from typing import Any
 
 from conformance import TOOL, remote
 from conformance.choices import SuiteName
-from conformance.suite import containers, entries, origin, strength, strict_json, totals
-from conformance.suite.containers import Packed
-from conformance.suite.entries import Container, Entry
-from conformance.suite.lazily import Lazily
+from conformance.suite import containers, entries, strict_json
+from conformance.suite.containers import PackedIndex, parse_containers, verify_containers
+from conformance.suite.entries import (
+    Container,
+    Entry,
+    entries_to_json,
+    name_indices,
+    parse_entries,
+    parse_name_tables,
+    parse_pattern,
+)
+from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.listing import Listing
-from conformance.suite.origin import Origin
+from conformance.suite.origin import Origin, parse_origin
 from conformance.suite.recordings import Recordings
-from conformance.suite.strength import Strength
-from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import Count, Table, Totals, digest_of
+from conformance.suite.strict_json import SHA256, JsonObject, read_bytes
+from conformance.suite.totals import (
+    Count,
+    Table,
+    Totals,
+    check_operator_name,
+    entries_digest,
+    parse_totals,
+)
+from conformance.suite.unreachable import Unreachable, parse_unreachable
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
-PACKED = containers.FORMAT
+PACKED_FORMAT = containers.FORMAT
 
 
 _KEYS = (
@@ -36,7 +51,7 @@ _PACKED = ("suites", "digest", "index", "containers")
 
 
 @dataclass(frozen=True)
-class Uncovered:
+class UndecidedTarget:
     """An edge, or a pair of edges, that no case was found for though nothing rules it out.
 
     ``dtype`` is the element type that an edge was not found in; empty for a pair.
@@ -61,8 +76,8 @@ class Manifest:
     seed: int
     versions: Mapping[str, str]
     listed: Sequence[Entry]
-    strength: Mapping[str, Strength] = field(default_factory=dict)
-    uncovered: tuple[Uncovered, ...] = ()
+    strength: Mapping[str, Unreachable] = field(default_factory=dict)
+    uncovered: tuple[UndecidedTarget, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     specifications: Mapping[str, Origin] = field(default_factory=dict)
     tool: str = TOOL
@@ -70,7 +85,7 @@ class Manifest:
     @property
     def format(self) -> int:
         """The format of its file: that of a folder, or of a packed suite."""
-        return FORMAT if self.packed is None else PACKED
+        return FORMAT if self.packed is None else PACKED_FORMAT
 
     @cached_property
     def vectors(self) -> Sequence[Entry]:
@@ -91,7 +106,7 @@ class Manifest:
         return tuple(entry for entry in self.vectors if entry.op in ops)
 
     @property
-    def packed(self) -> Packed | None:
+    def packed(self) -> PackedIndex | None:
         """The containers of a packed suite; None for a folder, or some entries alone."""
         return self.listed.packed if isinstance(self.listed, Listing) else None
 
@@ -129,14 +144,14 @@ class Manifest:
     @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors cover each target, by operator."""
-        return Lazily(self.counts, self._edges)
+        return LazyMapping(self.counts, self._edges)
 
     @cached_property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors notice each fault, by operator; 0 of those that only the parts
         of its strength name.
         """
-        return Lazily(self.counts, self._faults)
+        return LazyMapping(self.counts, self._faults)
 
     def _edges(self, op: str) -> Mapping[str, int]:
         return self._totals_of(op).edges[op]
@@ -164,17 +179,17 @@ class Manifest:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of ``vectors``, see :func:`conformance.suite.totals.digest_of`."""
+        """The digest of ``vectors``, see :func:`conformance.suite.totals.entries_digest`."""
         if isinstance(self.listed, Recordings):
             return self.listed.digest
-        return digest_of(self.vectors) if self.packed is None else self.packed.digest
+        return entries_digest(self.vectors) if self.packed is None else self.packed.digest
 
     def confirm(self) -> None:
         """Raises SuiteError where a packed suite is not what its manifest states: what is claimed
         of it has to hold. Nothing else reads all containers at once; a folder's manifest lists all.
         """
         if self.packed is not None:
-            containers.confirm(self.packed, self.withdrawn)
+            verify_containers(self.packed, self.withdrawn)
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
@@ -206,7 +221,7 @@ class Manifest:
             "specifications": {op: basis.to_json() for op, basis in self.specifications.items()},
             **self._complete.to_json(),
             "strength": {
-                op: known.to_json(entries.places(self.faults.get(op, ())))
+                op: known.to_json(name_indices(self.faults.get(op, ())))
                 for op, known in self.strength.items()
             },
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
@@ -221,7 +236,7 @@ class Manifest:
 
     def _what_is_listed(self) -> dict[str, Any]:
         if self.packed is None:
-            return {"vectors": entries.to_json(self.listed, self._complete)}
+            return {"vectors": entries_to_json(self.listed, self._complete)}
         size, sha256 = self.packed.index
         return {
             "suites": list(self.suites),
@@ -231,38 +246,38 @@ class Manifest:
         }
 
 
-def dump(manifest: Manifest) -> bytes:
+def encode_manifest(manifest: Manifest) -> bytes:
     """The manifest as the content of its file."""
     return strict_json.dumps(manifest.to_json())
 
 
-def read(path: Path) -> Manifest:
+def read_manifest(path: Path) -> Manifest:
     """The manifest in a file.
 
     Raises SuiteError if it cannot be read, is too large, is damaged, of a newer format, or not
     consistent with itself.
     """
     if remote.is_remote(path):
-        return parse(strict_json.content(path), str(path), path.parent)
-    return parse(strict_json.content(path), str(path))
+        return parse_manifest(read_bytes(path), str(path), path.parent)
+    return parse_manifest(read_bytes(path), str(path))
 
 
-def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
-    """The manifest in the content of its file ``where``; see :func:`read`.
+def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifest:
+    """The manifest in the content of its file ``where``; see :func:`read_manifest`.
 
     Containers that it lists are files beside it, in ``root`` where that is no path.
     """
     document = strict_json.loads(data, where)
     is_packed = isinstance(document, dict) and "containers" in document
-    strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
+    strict_json.check_format(document, where, PACKED_FORMAT if is_packed else FORMAT, TOOL)
     record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)))
-    faults = entries.names(record, "faults")
+    faults = parse_name_tables(record, "faults")
     strengths = {
-        op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
+        op: parse_unreachable(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
         for op, data in record.table("strength").items()
     }
     manifest = Manifest(
-        name=entries.matching(entries.SUITE_NAME, record, "name"),
+        name=parse_pattern(entries.SUITE_NAME, record, "name"),
         tool=record.text("tool"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
@@ -271,7 +286,7 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
         withdrawn=record.texts_by_name("withdrawn"),
         listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
-        else entries.parse(record, _unnoticed(strengths)),
+        else parse_entries(record, _unnoticed(strengths)),
         specifications=_origins(record),
     )
     if not is_packed:
@@ -281,20 +296,20 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     return manifest
 
 
-def _unnoticed(known: Mapping[str, Strength]) -> Table:
+def _unnoticed(known: Mapping[str, Unreachable]) -> Table:
     return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
 
 
-def _packed(record: JsonObject, root: Path) -> Packed:
+def _packed(record: JsonObject, root: Path) -> PackedIndex:
     """What the manifest of a packed suite says of its containers."""
     suites = record.texts("suites")
     if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
         record.refuse(f"{suites!r} are not names of suites"[:200])
-    found = Packed(
+    found = PackedIndex(
         root=root,
-        containers=containers.parse_list(record),
-        totals=totals.parse(record, suites),
-        digest=entries.matching(SHA256, record, "digest"),
+        containers=parse_containers(record),
+        totals=parse_totals(record, suites),
+        digest=parse_pattern(SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
     if Listing(found).counted() != found.totals.counts_json:
@@ -306,9 +321,9 @@ def _origins(record: JsonObject) -> dict[str, Origin]:
     """What the operators were made from; their names are parts of paths."""
     table = record.table("specifications")
     for op in table:
-        totals.check_part(record, "specifications", op)
+        check_operator_name(record, "specifications", op)
     where = f"{record.where}: specification of"
-    return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
+    return {op: parse_origin(data, f"{where} {op}") for op, data in table.items()}
 
 
 def _check_withdrawn(record: JsonObject, manifest: Manifest) -> None:
@@ -318,9 +333,9 @@ def _check_withdrawn(record: JsonObject, manifest: Manifest) -> None:
             record.refuse(f"withdraws {vector_id[:200]!r}, which is not listed")
 
 
-def _uncovered(gap: object, where: str) -> Uncovered:
+def _uncovered(gap: object, where: str) -> UndecidedTarget:
     record = JsonObject(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
     edges = record.texts("edges")
     if len(edges) not in (1, 2):
         record.refuse(f"names {len(edges)} edges, where one or a pair belongs")
-    return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
+    return UndecidedTarget(record.text("op"), record.whole("rank"), record.text("dtype"), edges)

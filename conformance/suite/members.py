@@ -19,7 +19,7 @@ from conformance.suite.archive import DAMAGED
 from conformance.suite.npy import read_npy, write_npy
 from conformance.suite.strict_json import JsonObject
 
-CASE = "case.json"
+CASE_MEMBER = "case.json"
 """The member that says what the others are."""
 
 _OUTPUT_KEYS = ("name", "dtype", "shape", "arrays")
@@ -31,7 +31,7 @@ _INTEGER_OPTIONAL = {"choices", "open"}
 _MASK = DTYPES["u8"]
 
 
-class Writer:
+class MemberWriter:
     """The array members of a file that is being written, in order, in ``written``."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ def _widened(array: Array) -> Array:
         return array.astype(np.float64)
 
 
-class Reader:
+class MemberReader:
     """The array members of a file that is being read, each parsed once and never copied."""
 
     def __init__(self, members: Mapping[str, bytes], source: str) -> None:
@@ -106,7 +106,7 @@ class Reader:
 
     def check_all_used(self) -> None:
         """Raises SuiteError for a member that ``case.json`` does not name."""
-        unused = self._members.keys() - self._parsed.keys() - {CASE}
+        unused = self._members.keys() - self._parsed.keys() - {CASE_MEMBER}
         if unused:
             raise SuiteError(
                 f"{self._source}: case.json does not name the member {min(unused)!r}", hint=DAMAGED

@@ -55,7 +55,7 @@ def faults_file(op: str) -> str:
     return f"{FOLDER}/faults/{op}.yaml"
 
 
-def parse(data: object, where: str) -> Origin:
+def parse_origin(data: object, where: str) -> Origin:
     """The origin in JSON data. Raises SuiteError for what is not of its form."""
     keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
     record = JsonObject(data, where, keys)
@@ -66,7 +66,7 @@ def parse(data: object, where: str) -> Origin:
 
 
 @dataclass(frozen=True)
-class Basis:
+class OriginFiles:
     """What the vectors of one operator are made from, ready to be written into a suite.
 
     ``files`` are contents by path in the suite's folder.
@@ -77,12 +77,12 @@ class Basis:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
-def shipped(spec: OpSpec) -> Basis:
+def shipped_origin(spec: OpSpec) -> OriginFiles:
     """A shipped specification, which the suite only names."""
-    return Basis(spec.op, Origin(digest=spec_digest(spec)))
+    return OriginFiles(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
+def carried_origin(spec: OpSpec, faults: Sequence[Mutant]) -> OriginFiles:
     """A specification, with all that it extends, and its mutants as files of the suite."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
@@ -95,4 +95,4 @@ def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
     }
     files = {path: text.encode() for path, text in texts.items()}
     specification, of_faults = (sha256(content).hexdigest() for content in files.values())
-    return Basis(spec.op, Origin(specification=specification, faults=of_faults), files)
+    return OriginFiles(spec.op, Origin(specification=specification, faults=of_faults), files)

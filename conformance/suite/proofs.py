@@ -16,9 +16,10 @@ from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
-from conformance.suite import cases, strict_json
-from conformance.suite.strength import Infeasible, grouped, infeasible_of
-from conformance.suite.strict_json import JsonObject
+from conformance.suite import strict_json
+from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
+from conformance.suite.strict_json import JsonObject, read_bytes
+from conformance.suite.unreachable import InfeasiblePairs, infeasible_to_json, parse_infeasible
 
 FORMAT = 1
 
@@ -33,40 +34,40 @@ class Proofs:
 
     op: str
     specification: str
-    infeasible: Infeasible = field(repr=False)
+    infeasible: InfeasiblePairs = field(repr=False)
     witnesses: tuple[Case, ...] = field(default=(), repr=False)
     strata: str = ""
 
 
-def shipped(op: str) -> Path:
+def shipped_proofs_file(op: str) -> Path:
     """Where the proofs of a shipped operator lie, if there are any."""
     return directory("specs") / "proofs" / f"{op}.json"
 
 
-def file_of(spec: OpSpec) -> Path:
+def proofs_file(spec: OpSpec) -> Path:
     """Where the proofs of a specification belong."""
     own = Path(spec.file)
     if own.resolve().parent == directory("specs").resolve():
-        return shipped(spec.op)
+        return shipped_proofs_file(spec.op)
     return own.with_suffix(".proofs.json")
 
 
-def known(spec: OpSpec) -> Proofs | None:
+def load_proofs(spec: OpSpec) -> Proofs | None:
     """The proofs that are kept of a specification as it is; None where there are none.
 
     Raises SuiteError for a file that is damaged.
     """
-    for file in dict.fromkeys((file_of(spec), shipped(spec.op))):
-        found = read(file) if file.is_file() else None
+    for file in dict.fromkeys((proofs_file(spec), shipped_proofs_file(spec.op))):
+        found = read_proofs(file) if file.is_file() else None
         if found is not None and found.specification == spec_digest(spec):
             return found
     return None
 
 
-def of(spec: OpSpec) -> Infeasible:
+def proven_infeasible(spec: OpSpec) -> InfeasiblePairs:
     """What is proven of a specification; nothing of one that has changed since, and nothing of
     strata that have."""
-    found = known(spec)
+    found = load_proofs(spec)
     if found is None:
         return {}
     if found.strata == strata_of(spec).meaning:
@@ -77,30 +78,32 @@ def of(spec: OpSpec) -> Infeasible:
     }
 
 
-def current(spec: OpSpec) -> Proofs | None:
+def complete_proofs(spec: OpSpec) -> Proofs | None:
     """The proofs of a specification and of its strata as they are; None if any are missing."""
-    found = known(spec)
+    found = load_proofs(spec)
     return found if found is not None and found.strata == strata_of(spec).meaning else None
 
 
-def dump(proofs: Proofs) -> bytes:
+def encode_proofs(proofs: Proofs) -> bytes:
     """The content of a file of proofs: one line per first target of each rank, one per witness."""
     document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
     if proofs.strata:
         document["strata"] = proofs.strata
-    document |= {f"rank {rank}": found for rank, found in grouped(proofs.infeasible).items()}
+    document |= {
+        f"rank {rank}": found for rank, found in infeasible_to_json(proofs.infeasible).items()
+    }
     if proofs.witnesses:
-        document["witnesses"] = [cases.told(case) for case in proofs.witnesses]
+        document["witnesses"] = [case_to_json(case) for case in proofs.witnesses]
     return strict_json.dumps(document)
 
 
-def read(path: Path) -> Proofs:
+def read_proofs(path: Path) -> Proofs:
     """The proofs in a file. Raises SuiteError for what is not of the format."""
-    return parse(strict_json.content(path), str(path))
+    return parse_proofs(read_bytes(path), str(path))
 
 
-def parse(data: bytes, where: str) -> Proofs:
-    """The proofs in the content of a file; see :func:`read`."""
+def parse_proofs(data: bytes, where: str) -> Proofs:
+    """The proofs in the content of a file; see :func:`read_proofs`."""
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
@@ -112,9 +115,9 @@ def parse(data: bytes, where: str) -> Proofs:
     return Proofs(
         op=op,
         specification=record.text("specification"),
-        infeasible=infeasible_of(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
+        infeasible=parse_infeasible(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
         witnesses=tuple(
-            cases.case_of(JsonObject(one, f"{where}: witness {number}", cases.CASE), op)
+            case_from_json(JsonObject(one, f"{where}: witness {number}", CASE_KEYS), op)
             for number, one in enumerate(record.items("witnesses"), start=1)
         ),
         strata=record.text("strata") if record.has("strata") else "",

@@ -7,10 +7,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import overload
 
-from conformance.suite import cases
-from conformance.suite.cases import Cases, Head
-from conformance.suite.entries import Entry, of_record
-from conformance.suite.totals import Count, digest_of_operators
+from conformance.suite.entries import Entry, entry_of_recorded
+from conformance.suite.recorded_cases import (
+    RecordedCases,
+    RecordedHead,
+    read_recorded_cases,
+    read_recorded_head,
+)
+from conformance.suite.totals import Count, operators_digest
 
 
 class Recordings(Sequence[Entry]):
@@ -22,8 +26,8 @@ class Recordings(Sequence[Entry]):
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = tuple(files)
-        self.heads: Mapping[str, Head] = {
-            head.op: head for head in (cases.read_head(file) for file in files)
+        self.heads: Mapping[str, RecordedHead] = {
+            head.op: head for head in (read_recorded_head(file) for file in files)
         }
 
     @property
@@ -39,14 +43,14 @@ class Recordings(Sequence[Entry]):
     @property
     def digest(self) -> str:
         """The digest of all that are not withdrawn."""
-        return digest_of_operators({op: head.digest for op, head in self.heads.items()})
+        return operators_digest({op: head.digest for op, head in self.heads.items()})
 
     @property
     def withdrawn(self) -> Mapping[str, str]:
         """Why an entry is no longer used, by id."""
         return {i: why for head in self.heads.values() for i, why in head.withdrawn.items()}
 
-    def cases(self, op: str) -> Cases:
+    def cases(self, op: str) -> RecordedCases:
         """All that is recorded of an operator. Raises SuiteError for a file that is damaged."""
         return self._read(op)[0]
 
@@ -77,15 +81,15 @@ class Recordings(Sequence[Entry]):
     def _entries(self, op: str) -> tuple[Entry, ...]:
         return self._read(op)[1]
 
-    def _read(self, op: str) -> tuple[Cases, tuple[Entry, ...]]:
+    def _read(self, op: str) -> tuple[RecordedCases, tuple[Entry, ...]]:
         file = self._files[list(self.heads).index(op)]
         stat = file.stat()
         return _read(file, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=64)
-def _read(file: Path, _modified: int, _size: int) -> tuple[Cases, tuple[Entry, ...]]:
+def _read(file: Path, _modified: int, _size: int) -> tuple[RecordedCases, tuple[Entry, ...]]:
     """What a file holds, and its entries; by what the file was then, so that one that changes is
     read again."""
-    read = cases.read(file)
-    return read, tuple(of_record(read.op, recorded) for recorded in read.recorded)
+    read = read_recorded_cases(file)
+    return read, tuple(entry_of_recorded(read.op, recorded) for recorded in read.recorded)

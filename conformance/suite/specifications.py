@@ -22,7 +22,7 @@ from conformance.spec.loader import load_whole, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 from conformance.suite.archive import DAMAGED
-from conformance.suite.origin import Basis, Origin, faults_file, specification_file
+from conformance.suite.origin import Origin, OriginFiles, faults_file, specification_file
 
 Read = TypeVar("Read")
 
@@ -104,10 +104,10 @@ class Specifications(Mapping[str, OpSpec]):
         """Whether the specification of an operator is a file of the suite."""
         return op in self._origins and self._origins[op].carried
 
-    def bases(self) -> list[Basis]:
+    def bases(self) -> list[OriginFiles]:
         """What the vectors were made from, ready to be written into another suite."""
         return [
-            Basis(op, origin, {path: self._content(op, path) for path in origin.files(op)})
+            OriginFiles(op, origin, {path: self._content(op, path) for path in origin.files(op)})
             for op, origin in self._origins.items()
         ]
 

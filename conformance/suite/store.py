@@ -22,16 +22,18 @@ from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
 from conformance.replacement import resolved
-from conformance.suite import evaluation, shipped_suite
+from conformance.suite import evaluation
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
-from conformance.suite.containers import opened
+from conformance.suite.containers import open_container
 from conformance.suite.entries import Entry, entry_of, matches_id
-from conformance.suite.files import bounded, check_sha256
-from conformance.suite.manifest import Manifest
+from conformance.suite.evaluation import IN_PROCESS, cached_content, ensure_evaluated
+from conformance.suite.files import check_sha256, read_bounded
+from conformance.suite.manifest import Manifest, read_manifest
 from conformance.suite.recordings import Recordings
+from conformance.suite.shipped_suite import has_shipped_suite, shipped_folder, shipped_manifest
 from conformance.suite.specifications import Specifications
-from conformance.suite.vector_file import content_digest, content_of, decode
+from conformance.suite.vector_file import content_digest, decode_vector, open_vector_file
 
 MAX_FILE = 64 * 2**20  # bytes
 
@@ -61,7 +63,7 @@ class Suite:
     @property
     def is_shipped(self) -> bool:
         """Whether it is the suite, or a part of it, that comes with this program."""
-        return self.path == shipped_suite.path()
+        return self.path == shipped_folder()
 
     @property
     def name(self) -> str:
@@ -85,9 +87,9 @@ class Suite:
     ) -> Iterator[Vector]:
         """The vectors of some operators (None: of all), in the manifest's order.
 
-        ``answers`` as in :func:`conformance.suite.vector_file.decode`. Raises UsageError at once
-        for an operator that the suite does not have, and SuiteError while iterating for a file
-        that is missing, changed or damaged.
+        ``answers`` as in :func:`conformance.suite.vector_file.decode_vector`. Raises UsageError at
+        once for an operator that the suite does not have, and SuiteError while iterating for a
+        file that is missing, changed or damaged.
         """
         for op in ops or ():
             if op not in self.manifest.ops:
@@ -126,13 +128,13 @@ class Suite:
     def read(self, entry: Entry, *, strict: bool = False, answers: bool = True) -> Vector:
         """The vector of a listed file, whose digest is checked before anything is parsed.
 
-        ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode`.
+        ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode_vector`.
         """
         file, content = self._place(entry), self.content(entry)
-        vector = decode(content, str(file), strict=strict, answers=answers)
+        vector = decode_vector(content, str(file), strict=strict, answers=answers)
         # Of an evaluation it was compared before.
         if entry.recorded is None and entry.content != content_digest(
-            content_of(content, str(file))
+            open_vector_file(content, str(file))
         ):
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
@@ -173,12 +175,12 @@ class Suite:
         Raises EvaluationDefect for a recorded case that is evaluated to something else.
         """
         if entry.recorded is not None:
-            return evaluation.content(self.specs[entry.op], entry.recorded)
+            return cached_content(self.specs[entry.op], entry.recorded)
         file = self._place(entry)
         if entry.inside is None:
-            content = bounded(file, entry.bytes, MAX_FILE)
+            content = read_bounded(file, entry.bytes, MAX_FILE)
         else:
-            content = opened(self.path, entry.inside).files[file.name]
+            content = open_container(self.path, entry.inside).files[file.name]
         check_sha256(content, entry.sha256, file)
         return content
 
@@ -207,9 +209,9 @@ class Suite:
             ),
         )
 
-    def ready(self, entries: Iterable[Entry], work: evaluation.Work = evaluation.HERE) -> None:
+    def ready(self, entries: Iterable[Entry], work: evaluation.Work = IN_PROCESS) -> None:
         """Evaluate what of these entries is not at hand; see :func:`evaluation.ready`."""
-        evaluation.ready(self.specs, entries, work)
+        ensure_evaluated(self.specs, entries, work)
 
     def filed(self, entry: Entry) -> tuple[Entry, bytes]:
         """The bytes of an entry, and the entry as one of a file of its own."""
@@ -263,7 +265,7 @@ class Suite:
 
 def _sent(path: Path | None, manifest: Manifest) -> Suite:
     """A suite of another process."""
-    return Suite(shipped_suite.path() if path is None else path, manifest)
+    return Suite(shipped_folder() if path is None else path, manifest)
 
 
 def open_suite(path: Path | str | None = None) -> Suite:
@@ -288,33 +290,33 @@ def open_suite(path: Path | str | None = None) -> Suite:
     return _open_folder(path)
 
 
-def argument(folder: Path) -> str:
+def suite_argument(folder: Path) -> str:
     """Text that :func:`open_suite` takes for this folder, for a command that is told to the user:
     ``./smoke`` for a folder that is called like a shipped suite.
     """
     text = str(folder)
-    return f"./{text}" if hides(text) else text
+    return f"./{text}" if is_shipped_name(text) else text
 
 
-def hides(name: str) -> bool:
+def is_shipped_name(name: str) -> bool:
     """Whether a name is that of a shipped suite, so that a folder called so needs ``./``."""
-    if not _NAME.fullmatch(name) or not shipped_suite.exists():
+    if not _NAME.fullmatch(name) or not has_shipped_suite():
         return False
     suite = _open_shipped()
     return name == suite.name or name in suite.manifest.suites
 
 
 def _open_shipped() -> Suite:
-    if not shipped_suite.exists():
+    if not has_shipped_suite():
         raise SuiteError(
             "no recorded cases are shipped", hint="install the package again, or give --suite DIR"
         )
-    return Suite(shipped_suite.path(), shipped_suite.manifest())
+    return Suite(shipped_folder(), shipped_manifest())
 
 
 def _open_name(name: str) -> Suite:
     names: tuple[str, ...] = ()
-    if shipped_suite.exists():
+    if has_shipped_suite():
         suite = _open_shipped()
         if name == suite.name:
             return suite
@@ -350,7 +352,7 @@ def _open_whole(folder: Path) -> Suite:
         raise SuiteError(
             f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_how_to_get_one(folder)
         )
-    manifest = manifests.read(root / manifests.FILE_NAME)
+    manifest = read_manifest(root / manifests.FILE_NAME)
     if not manifest.vectors:
         raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
     kinds = (".npz",) if manifest.packed is None else (".npz", ".zip")
@@ -417,13 +419,13 @@ def _how_to_get_one(folder: Path) -> str:
     """What to do about a folder that is no suite, or that an interrupted writer left aside."""
     if remote.is_remote(folder):
         return "name an address that a suite was written to"
-    aside = set_aside(folder)
+    aside = aside_folder(folder)
     if aside.is_dir() and not folder.exists():
         return f"writing it was interrupted; the old suite is whole: mv {aside} {folder}"
     return "name a folder that `conformance generate` made, or give no suite for the shipped one"
 
 
-def set_aside(folder: Path) -> Path:
+def aside_folder(folder: Path) -> Path:
     """Where a writer keeps the old suite for the moment in which it puts the new one in place."""
     there = folder.absolute()  # ``.`` has no name
     return there.parent / f".{there.name}.old"

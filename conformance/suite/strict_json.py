@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from conformance import remote
 from conformance.errors import SuiteError
-from conformance.suite.archive import DAMAGED, unreadable
+from conformance.suite.archive import DAMAGED, unreadable_error
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 """A SHA-256 as text."""
@@ -23,12 +23,12 @@ MAX_BYTES = 64 * 2**20
 _MAX_DIGITS = 20  # a 64-bit integer with its sign
 
 
-def content(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """The bytes of a file. Raises SuiteError if it cannot be read or is larger than MAX_BYTES."""
     try:
         data = remote.head(path, MAX_BYTES + 1)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     if len(data) > MAX_BYTES:
         raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data

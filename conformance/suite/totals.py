@@ -101,24 +101,24 @@ class Totals:
         return {"counts": self.counts_json, "edges": self.edges, "faults": self.faults}
 
 
-def digest_of(entries: Iterable[Entry]) -> str:
+def entries_digest(entries: Iterable[Entry]) -> str:
     """SHA-256 over a line ``<digest>  <op>`` of each operator, sorted; the digest of an operator is
     that over the lines ``<content>  <id>`` of its entries, sorted by id.
 
     So it says exactly what is asked, whatever packed it: it changes with a vector, and with a
     withdrawal.
     """
-    return digest_of_lines(sorted(map(line, entries)))
+    return lines_digest(sorted(map(digest_line, entries)))
 
 
-def digest_of_operators(digests: Mapping[str, str]) -> str:
+def operators_digest(digests: Mapping[str, str]) -> str:
     """The digest of a suite from those of its operators."""
     return hashlib.sha256(
         "".join(f"{digests[op]}  {op}\n" for op in sorted(digests)).encode()
     ).hexdigest()
 
 
-def digests_of_lines(ordered: Iterable[bytes]) -> dict[str, str]:
+def operator_digests(ordered: Iterable[bytes]) -> dict[str, str]:
     """The digests of operators, by the lines of their entries in order."""
     found: dict[str, Any] = {}
     for one in ordered:
@@ -129,21 +129,21 @@ def digests_of_lines(ordered: Iterable[bytes]) -> dict[str, str]:
     return {op: digest.hexdigest() for op, digest in found.items()}
 
 
-def line(entry: Entry) -> bytes:
+def digest_line(entry: Entry) -> bytes:
     """What the digest of a suite takes of an entry, in the fewest bytes that sort by path."""
     return f"{entry.path}\0".encode() + bytes.fromhex(entry.content)
 
 
-def digest_of_lines(ordered: Iterable[bytes]) -> str:
+def lines_digest(ordered: Iterable[bytes]) -> str:
     """The digest of entries by their lines in order."""
-    return digest_of_operators(digests_of_lines(ordered))
+    return operators_digest(operator_digests(ordered))
 
 
-def parse(record: JsonObject, suites: tuple[str, ...]) -> Totals:
+def parse_totals(record: JsonObject, suites: tuple[str, ...]) -> Totals:
     """The totals that a record states, of entries that stand elsewhere."""
     counts = {}
     for op, data in record.table("counts").items():
-        check_part(record, "counts", op)
+        check_operator_name(record, "counts", op)
         own = JsonObject(data, f"{record.where}: counts of {op}", ("value", "reject"))
         counts[op] = Count(own.whole("value"), own.whole("reject"))
     tables: list[dict[str, dict[str, int]]] = []
@@ -160,7 +160,7 @@ def parse(record: JsonObject, suites: tuple[str, ...]) -> Totals:
     return Totals(counts, tables[0], tables[1], suites)
 
 
-def check_part(record: JsonObject, key: str, op: str) -> None:
+def check_operator_name(record: JsonObject, key: str, op: str) -> None:
     """Refuses a name of an operator that can be no part of a path."""
     if not PATH_PART.fullmatch(op):
         record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")

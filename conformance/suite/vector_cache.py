@@ -23,7 +23,7 @@ VARIABLE = "CONFORMANCE_CACHE"
 """The environment variable that names another folder."""
 
 LIMIT = 2 * 10**9  # bytes
-KEPT = 0.9
+TRIM_SHARE = 0.9
 """The share of the limit that stays when the files unused for longest go."""
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -95,7 +95,7 @@ class Cache:
         if total <= self.limit:
             return
         for _, size, path in found:
-            if total <= KEPT * self.limit:
+            if total <= TRIM_SHARE * self.limit:
                 break
             with contextlib.suppress(OSError):  # another process was quicker
                 path.unlink()
@@ -111,7 +111,7 @@ class Cache:
                     yield stat.st_mtime, stat.st_size, path
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     """The user's cache folder, or the one that ``CONFORMANCE_CACHE`` names."""
     named = os.environ.get(VARIABLE)
     if named:

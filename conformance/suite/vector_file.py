@@ -15,16 +15,16 @@ from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import Case, Vector
 from conformance.suite import members, strict_json
-from conformance.suite.archive import DAMAGED, Archive, pack
-from conformance.suite.cases import case_of
-from conformance.suite.members import CASE
+from conformance.suite.archive import DAMAGED, Archive, write_zip
+from conformance.suite.members import CASE_MEMBER, MemberReader, MemberWriter
+from conformance.suite.recorded_cases import case_from_json
 from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 MAX_UNPACKED = 64 * 2**20  # bytes
 MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
-READING_NAME = re.compile(r"[a-z0-9+-]{1,100}")
+INTERPRETATION_NAME = re.compile(r"[a-z0-9+-]{1,100}")
 
 _CASE_KEYS = (
     *("format", "id", "op", "level", "description", "source", "edges", "reject", "attributes"),
@@ -35,21 +35,21 @@ DIGESTED = ("id", "op", "level", "inputs", "outputs", "readings")
 _INPUT_KEYS = ("name", "dtype", "shape", "array")
 
 
-def encode(vector: Vector) -> bytes:
+def encode_vector(vector: Vector) -> bytes:
     """The vector as a file; equal vectors give equal bytes with equal versions of zlib.
 
     Raises ValueError for arrays that are not of the types and number that the vector states.
     """
-    return pack(list(members_of(vector).items()))
+    return write_zip(list(vector_members(vector).items()))
 
 
-def members_of(vector: Vector) -> dict[str, bytes]:
-    """The unpacked members of a vector's file, in order; raises as :func:`encode` does."""
+def vector_members(vector: Vector) -> dict[str, bytes]:
+    """The unpacked members of a vector's file, in order; raises as :func:`encode_vector` does."""
     case = vector.case
     for name in vector.readings:
-        if not READING_NAME.fullmatch(name):
+        if not INTERPRETATION_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not the name of an interpretation")
-    writer = members.Writer()
+    writer = MemberWriter()
     names = [*case.shapes, *case.operands]
     document = {
         "format": FORMAT,
@@ -76,7 +76,7 @@ def members_of(vector: Vector) -> dict[str, bytes]:
             for name, answers in vector.readings.items()
         },
     }
-    return {CASE: strict_json.dumps(document), **dict(writer.written)}
+    return {CASE_MEMBER: strict_json.dumps(document), **dict(writer.written)}
 
 
 def content_digest(found: Mapping[str, bytes]) -> str:
@@ -88,31 +88,33 @@ def content_digest(found: Mapping[str, bytes]) -> str:
     compute it elsewhere. It is the first 128 bits of a SHA-256: they tell files apart that were not
     made to be alike, and a file follows from its case.
     """
-    document = strict_json.loads(found[CASE], CASE)
+    document = strict_json.loads(found[CASE_MEMBER], CASE_MEMBER)
     text = json.dumps({key: document[key] for key in DIGESTED}, separators=(",", ":"))
-    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE}\n"]
-    for name in sorted(found.keys() - {CASE}):
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE_MEMBER}\n"]
+    for name in sorted(found.keys() - {CASE_MEMBER}):
         lines.append(f"{hashlib.sha256(found[name]).hexdigest()}  {name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
 
 
-def content_of(data: bytes, source: str) -> Archive:
+def open_vector_file(data: bytes, source: str) -> Archive:
     """The members of a file. Raises SuiteError for what is unsafe or damaged."""
     return Archive(data, limit=MAX_UNPACKED, source=source)
 
 
-def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = True) -> Vector:
+def decode_vector(
+    data: bytes, source: str, *, strict: bool = False, answers: bool = True
+) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
     ``strict`` also applies the published JSON Schema. Without ``answers`` they and those of
     readings are left out, and not read. Raises SuiteError, naming ``source`` and the member, for
     anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
-    content = content_of(data, source)
-    if next(iter(content), None) != CASE:
-        raise SuiteError(f"{source}: the first member is not {CASE}", hint=DAMAGED)
-    where = f"{source}: {CASE}"
-    text = content[CASE]
+    content = open_vector_file(data, source)
+    if next(iter(content), None) != CASE_MEMBER:
+        raise SuiteError(f"{source}: the first member is not {CASE_MEMBER}", hint=DAMAGED)
+    where = f"{source}: {CASE_MEMBER}"
+    text = content[CASE_MEMBER]
     if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(text, where)
@@ -123,8 +125,8 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise SuiteError(f"{where}: {problems[0]}{more}", hint=DAMAGED)
     record = JsonObject(document, where, _CASE_KEYS)
-    reader = members.Reader(content, source)
-    case = case_of(record, record.text("op"))
+    reader = MemberReader(content, source)
+    case = case_from_json(record, record.text("op"))
     if record.text("id") != case.id:
         record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
     if record.text("level") not in LEVELS:
@@ -142,7 +144,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     return _answered(vector, record, reader) if answers else vector
 
 
-def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vector:
+def _answered(vector: Vector, record: JsonObject, reader: MemberReader) -> Vector:
     """The vector with its answers, which must be those of every output, and all that is left."""
     vector = replace(
         vector,
@@ -157,7 +159,7 @@ def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vec
     return vector
 
 
-def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Array, ...]:
+def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array, ...]:
     """The inputs; each must be what the case says of it."""
     shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
     entries = [
@@ -183,7 +185,7 @@ def _check_answers(record: JsonObject, vector: Vector) -> None:
         record.refuse("a vector has outputs exactly if it is not to be rejected")
     names = [answer.name for answer in vector.answers]
     for reading, answers in vector.readings.items():
-        if not READING_NAME.fullmatch(reading):
+        if not INTERPRETATION_NAME.fullmatch(reading):
             record.refuse(f"{reading[:80]!r} is not the name of an interpretation")
         if not answers or [answer.name for answer in answers] != names:
             record.refuse(f"interpretation {reading!r} lacks the outputs {', '.join(names)}")

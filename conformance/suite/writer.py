@@ -18,14 +18,20 @@ from conformance.replacement import resolved
 from conformance.spec.digest import spec_digest
 from conformance.spec.loader import shipped_specs
 from conformance.suite import manifest as manifests
-from conformance.suite.archive import pack
+from conformance.suite.archive import write_zip
 from conformance.suite.containers import INDEX
 from conformance.suite.entries import Entry, entry_of
-from conformance.suite.manifest import Manifest, Uncovered
-from conformance.suite.origin import Basis, Origin
-from conformance.suite.store import Suite, open_suite, set_aside
-from conformance.suite.strength import Strength
-from conformance.suite.vector_file import content_digest, decode, members_of
+from conformance.suite.manifest import (
+    Manifest,
+    UndecidedTarget,
+    encode_manifest,
+    parse_manifest,
+    read_manifest,
+)
+from conformance.suite.origin import Origin, OriginFiles
+from conformance.suite.store import Suite, aside_folder, open_suite
+from conformance.suite.unreachable import Unreachable
+from conformance.suite.vector_file import content_digest, decode_vector, vector_members
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
 # a folder has a manifest, only files with these names show that it was meant for a suite.
@@ -35,7 +41,7 @@ PLAN = ".plan"
 _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.IGNORECASE)
 
 
-def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
+def check_target(out: Path, bases: Iterable[OriginFiles] = ()) -> None:
     """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there.
 
     ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
@@ -66,7 +72,7 @@ def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
             )
 
 
-def _check_foreign(out: Path, bases: Iterable[Basis]) -> None:
+def _check_foreign(out: Path, bases: Iterable[OriginFiles]) -> None:
     """Refuses to replace a specification that somebody else put where the suite has its own."""
     listed = _owned(out)
     if listed is None:
@@ -88,10 +94,10 @@ def write_suite(
     versions: Mapping[str, str],
     kills: Mapping[str, tuple[str, ...]] | None = None,
     excused: Mapping[str, tuple[str, ...]] | None = None,
-    strength: Mapping[str, Strength] | None = None,
-    uncovered: Iterable[Uncovered] = (),
+    strength: Mapping[str, Unreachable] | None = None,
+    uncovered: Iterable[UndecidedTarget] = (),
     withdrawn: Mapping[str, str] | None = None,
-    bases: Iterable[Basis] = (),
+    bases: Iterable[OriginFiles] = (),
     beside: Suite | None = None,
 ) -> Suite:
     """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
@@ -110,7 +116,7 @@ def write_suite(
     none, or two with one id; ValueError for a vector that no file can hold.
     """
     bases = tuple(bases)
-    with replaced(out, bases) as new:
+    with new_suite_folder(out, bases) as new:
         entries = () if beside is None else _copied(beside, new, out, kills or {}, excused or {})
         entries += _write_vectors(new, vectors, out, kills or {}, excused or {}, entries)
         manifest = Manifest(
@@ -123,14 +129,14 @@ def write_suite(
             withdrawn=dict(withdrawn or {}),
             specifications=_origins(entries, bases),
         )
-        content = manifests.dump(manifest)
-        manifests.parse(content, manifests.FILE_NAME)
-        with disk(out):
-            write(new / manifests.FILE_NAME, content)
+        content = encode_manifest(manifest)
+        parse_manifest(content, manifests.FILE_NAME)
+        with disk_errors(out):
+            write_file(new / manifests.FILE_NAME, content)
     return open_suite(out)
 
 
-def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Origin]:
+def _origins(entries: Iterable[Entry], bases: Iterable[OriginFiles]) -> dict[str, Origin]:
     """What the vectors of each operator were made from; if it is not given, what is shipped."""
     given = {basis.op: basis.origin for basis in bases}
     others = {entry.op for entry in entries if entry.op not in given}
@@ -139,7 +145,7 @@ def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Orig
 
 
 @contextlib.contextmanager
-def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[Path]:
+def new_suite_folder(out: Path, bases: Iterable[OriginFiles], plan: bytes = b"") -> Iterator[Path]:
     """A new folder, to be filled, that takes the place of the suite ``out`` at the end.
 
     Whatever interrupts the writing leaves the old suite whole. What was written until then is
@@ -149,18 +155,18 @@ def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[P
     out = resolved(out)
     new = out.with_name(f".{out.name}.new")
     bases = tuple(bases)
-    with disk(out):
+    with disk_errors(out):
         resumed = bool(plan) and (new / PLAN).is_file() and (new / PLAN).read_bytes() == plan
     _recover(out, None if resumed else new)
     check_target(out, bases)
     try:
-        with disk(out):
+        with disk_errors(out):
             if not resumed:
                 new.mkdir(parents=True)
             if plan and not resumed:
-                write(new / PLAN, plan)
+                write_file(new / PLAN, plan)
         yield new
-        with disk(out):
+        with disk_errors(out):
             (new / PLAN).unlink(missing_ok=True)
             _write_specifications(new, bases)
             _keep_companions(out, new)
@@ -184,18 +190,18 @@ def _write_vectors(
     for vector, suites in vectors:
         if vector.id in entries or vector.id in taken:
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
-        entry, content = listed(
+        entry, content = encode_entry(
             vector, suites, kills.get(vector.id, ()), excused.get(vector.id, ())
         )
         entries[vector.id] = entry
-        with disk(out):
+        with disk_errors(out):
             write_vector(folder, entry, content)
     if not entries and not taken:
         raise SuiteError("a suite without vectors is not written", hint="choose more operators")
     return tuple(entries.values())
 
 
-def listed(
+def encode_entry(
     vector: Vector,
     suites: tuple[str, ...],
     kills: tuple[str, ...] = (),
@@ -205,16 +211,18 @@ def listed(
 
     It is read back, so that a vector that nobody could read is found where it is made.
     """
-    members = members_of(vector)
-    content = pack(list(members.items()))
+    members = vector_members(vector)
+    content = write_zip(list(members.items()))
     digest = content_digest(members)
-    return entry_of(decode(content, vector.id), content, suites, kills, digest, excused), content
+    return entry_of(
+        decode_vector(content, vector.id), content, suites, kills, digest, excused
+    ), content
 
 
 def write_vector(folder: Path, entry: Entry, content: bytes) -> None:
     """Writes the file of an entry into the folder of its suite."""
     (folder / entry.op).mkdir(exist_ok=True)
-    write(folder / entry.path, content)
+    write_file(folder / entry.path, content)
 
 
 def _copied(
@@ -228,7 +236,7 @@ def _copied(
     entries = []
     for one in suite.manifest.listed:
         entry, content = suite.filed(one)
-        with disk(out):
+        with disk_errors(out):
             write_vector(folder, entry, content)
         if entry.id in kills:
             killed = tuple(sorted(kills[entry.id]))
@@ -238,13 +246,13 @@ def _copied(
     return tuple(entries)
 
 
-def _write_specifications(folder: Path, bases: Iterable[Basis]) -> None:
+def _write_specifications(folder: Path, bases: Iterable[OriginFiles]) -> None:
     for path, content in chain.from_iterable(basis.files.items() for basis in bases):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        write(folder / path, content)
+        write_file(folder / path, content)
 
 
-def write(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes) -> None:
     """Writes a file and waits until it is on the disk."""
     with file.open("xb") as opened:
         opened.write(content)
@@ -279,7 +287,7 @@ def _owned(folder: Path) -> set[str] | None:
     that can be read: such a suite is replaced for being damaged.
     """
     try:
-        manifest = manifests.read(folder / manifests.FILE_NAME)
+        manifest = read_manifest(folder / manifests.FILE_NAME)
     except SuiteError:
         return None
     origins = manifest.specifications.items()
@@ -289,7 +297,7 @@ def _owned(folder: Path) -> set[str] | None:
 
 def _put_in_place(new: Path, out: Path) -> None:
     """Renames ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
-    old = set_aside(out)
+    old = aside_folder(out)
     if not out.exists():
         new.rename(out)
         return
@@ -304,8 +312,8 @@ def _put_in_place(new: Path, out: Path) -> None:
 
 def _recover(out: Path, new: Path | None) -> None:
     """Clears what an interrupted writer left: a half-made suite, an old one that stepped aside."""
-    old = set_aside(out)
-    with disk(out):
+    old = aside_folder(out)
+    with disk_errors(out):
         if new is not None and new.is_dir():
             shutil.rmtree(new)
         if old.is_dir() and out.exists():
@@ -315,7 +323,7 @@ def _recover(out: Path, new: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def disk(out: Path) -> Iterator[None]:
+def disk_errors(out: Path) -> Iterator[None]:
     """Turns a failure of the disk into an error that names the suite."""
     try:
         yield

@@ -17,7 +17,7 @@ from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.spec.loader import find_spec
 from conformance.spec.strata import REMAINDER, STRATUM, Strata, strata_of
-from conformance.suite.lint import question
+from conformance.suite.lint import inputs_digest
 
 NOWHERE = Path("nowhere")
 
@@ -28,7 +28,7 @@ def test_a_container_gives_what_is_asked_and_nothing_twice() -> None:
     every = [vector for own in containers for vector in own]
     assert len(every) == len({vector.id for vector in every}) == 90
     for own in containers:
-        assert len({question(vector) for vector in own}) == 30
+        assert len({inputs_digest(vector) for vector in own}) == 30
     assert {vector.inputs[0].ndim for vector in containers[0]} == {4}
     again = list(Drawing(spec, 2, 30, 0, NOWHERE).vectors())
     assert [vector.id for vector in again] == [vector.id for vector in containers[1]]

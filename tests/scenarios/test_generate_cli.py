@@ -36,6 +36,7 @@ from conformance.suite import writer
 from conformance.suite.lint import lint
 from conformance.suite.packing import Packer
 from conformance.suite.store import open_suite
+from conformance.suite.writer import write_file
 
 # What must not matter: the order of sets, and a machine that calls itself a build server.
 ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
@@ -443,7 +444,7 @@ class TestInterruption:
         self, spec: Path, old: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = tiny.content(old)
-        write, left = writer.write, [3]
+        write, left = write_file, [3]
 
         def full(file: Path, data: bytes) -> None:
             left[0] -= 1
@@ -467,13 +468,13 @@ class TestInterruption:
         code = f"""
 import os, signal
 from conformance.suite import writer
-write, written = writer.write, []
+write, written = writer.write_file, []
 def stop(file, data):
     write(file, data)
     written.append(file)
     if len(written) == 3:
         os.kill(os.getpid(), signal.{name})
-writer.write = stop
+writer.write_file = stop
 {tiny.MAIN}
 """
         words = ("generate", "--op", spec, "--out", old, "--seed", 5, "--force")

@@ -12,13 +12,18 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
 from conformance.suite.entries import Entry
-from conformance.suite.manifest import Manifest, Uncovered
+from conformance.suite.manifest import (
+    Manifest,
+    UndecidedTarget,
+    encode_manifest,
+    parse_manifest,
+    read_manifest,
+)
 from conformance.suite.origin import Origin
-from conformance.suite.strength import Strength
 from conformance.suite.totals import Count
+from conformance.suite.unreachable import Unreachable
 
 Document = dict[str, Any]
 
@@ -55,7 +60,7 @@ MANIFEST = Manifest(
         entry("r", reject="zero-stride", edges=(), kills=()),
     ),
     strength={
-        "AvgPool-1": Strength(
+        "AvgPool-1": Unreachable(
             infeasible={
                 3: {
                     ("batch", "batch"): ("limit elements",),
@@ -68,11 +73,11 @@ MANIFEST = Manifest(
             equivalent={"same": "It gives the same outputs."},
             indistinguishable=(("one", "other"),),
         ),
-        "AdaptiveAvgPool-8": Strength(),
+        "AdaptiveAvgPool-8": Unreachable(),
     },
     uncovered=(
-        Uncovered("AvgPool-1", 5, "f64", ("wide-row",)),
-        Uncovered("AvgPool-1", 5, "", ("batch", "wide-row")),
+        UndecidedTarget("AvgPool-1", 5, "f64", ("wide-row",)),
+        UndecidedTarget("AvgPool-1", 5, "", ("batch", "wide-row")),
     ),
     withdrawn={"a": "its bound was too narrow"},
     specifications={"AvgPool-1": Origin("1" * 64), "AdaptiveAvgPool-8": Origin("2" * 64)},
@@ -90,19 +95,19 @@ def lines_digest(**ids: str) -> str:
 
 
 def test_it_comes_back_as_it_was_written() -> None:
-    content = manifests.dump(MANIFEST)
-    assert manifests.parse(content, "here") == MANIFEST
-    assert manifests.dump(manifests.parse(content, "here")) == content
+    content = encode_manifest(MANIFEST)
+    assert parse_manifest(content, "here") == MANIFEST
+    assert encode_manifest(parse_manifest(content, "here")) == content
     assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
 
 def test_it_has_one_line_for_each_vector() -> None:
-    lines = manifests.dump(MANIFEST).decode().splitlines()
+    lines = encode_manifest(MANIFEST).decode().splitlines()
     assert sum(line.startswith(' {"id":') for line in lines) == 4
 
 
 def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:
-    document = json.loads(manifests.dump(MANIFEST))
+    document = json.loads(encode_manifest(MANIFEST))
     assert document["strength"]["AvgPool-1"]["infeasible"] == {
         "3": {
             "batch": {
@@ -117,13 +122,13 @@ def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:
 
 
 def test_edges_and_faults_are_told_by_their_place_in_the_table() -> None:
-    document = json.loads(manifests.dump(MANIFEST))
+    document = json.loads(encode_manifest(MANIFEST))
     assert document["faults"]["AvgPool-1"] == {"clipped": 1, "divisor-one-more": 2}
     kills = [vector["kills"] for vector in document["vectors"]]
     assert kills == [[1], [0, 1], [0], []]
     assert [vector["edges"] for vector in document["vectors"]] == [[0], [0, 1], [0], []]
     document["faults"]["AvgPool-1"] = {"divisor-one-more": 2, "clipped": 1}  # objects have no order
-    assert manifests.parse(json.dumps(document).encode(), "here") == MANIFEST
+    assert parse_manifest(json.dumps(document).encode(), "here") == MANIFEST
 
 
 def test_it_counts_what_is_listed() -> None:
@@ -230,33 +235,33 @@ def strength(**changes: Any) -> Callable[[Document], object]:
     ],
 )
 def test_what_does_not_fit_is_refused(change: Callable[[Document], object], message: str) -> None:
-    document = json.loads(manifests.dump(MANIFEST))
+    document = json.loads(encode_manifest(MANIFEST))
     change(document)
     with pytest.raises(SuiteError) as caught:
-        manifests.parse(json.dumps(document).encode(), "some/manifest.json")
+        parse_manifest(json.dumps(document).encode(), "some/manifest.json")
     assert caught.value.message.startswith("some/manifest.json: ")
     assert message in caught.value.message
     assert caught.value.hint
 
 
 def test_a_manifest_cut_short_is_refused() -> None:
-    content = manifests.dump(MANIFEST)
+    content = encode_manifest(MANIFEST)
     for length in range(0, len(content) - 2, 31):
         with pytest.raises(SuiteError, match="here: not readable as JSON"):
-            manifests.parse(content[:length], "here")
+            parse_manifest(content[:length], "here")
 
 
 def test_a_manifest_that_is_too_large_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "manifest.json"
-    file.write_bytes(manifests.dump(MANIFEST))
-    assert manifests.read(file) == MANIFEST
+    file.write_bytes(encode_manifest(MANIFEST))
+    assert read_manifest(file) == MANIFEST
     monkeypatch.setattr(strict_json, "MAX_BYTES", 100)
     with pytest.raises(SuiteError, match="more than 100 bytes"):
-        manifests.read(file)
+        read_manifest(file)
 
 
 def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match=r"manifest\.json: cannot be read: No such file"):
-        manifests.read(tmp_path / "manifest.json")
+        read_manifest(tmp_path / "manifest.json")

@@ -15,24 +15,24 @@ from test_manifest import MANIFEST
 
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.suite import cases, derived
-from conformance.suite import manifest as manifests
-from conformance.suite.manifest import Manifest
-from conformance.suite.parts import Part, Parts, Survivors, parse
-from conformance.suite.strength import Strength
+from conformance.suite.manifest import Manifest, encode_manifest, parse_manifest
+from conformance.suite.manifest_check import survivor_problems
+from conformance.suite.recorded_cases import encode_recorded_cases, parse_recorded_cases
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable, parse_survivors
+from conformance.suite.unreachable import Unreachable
 
 NAMES = ("clipped", "divisor-one-more", "never-a", "never-b", "never-c", "never-d")
 WHY = "Integers have no infinities."
-PARTS = Parts(
+PARTS = SurvivorTable(
     {
-        Part("f32", 4): Survivors(
+        Partition("f32", 4): Survivors(
             inert=frozenset({"never-a"}),
             stated={"never-b": WHY, "clipped": WHY, "never-d": "Another reason."},
             excused=frozenset({"divisor-one-more"}),
             undetermined=frozenset({"never-c"}),
         ),
-        Part("f32", 4, "floor-only"): Survivors(inert=frozenset({"clipped"})),
-        Part("i8", 3): Survivors(),
+        Partition("f32", 4, "floor-only"): Survivors(inert=frozenset({"clipped"})),
+        Partition("i8", 3): Survivors(),
     },
     {"floor-only": ("rounding_type == ceil",), "not-used": ()},
 )
@@ -40,13 +40,13 @@ PLACES = {name: place for place, name in enumerate(NAMES)}
 Document = dict[str, Any]
 
 
-def told(parts: Parts = PARTS) -> Document:
+def told(parts: SurvivorTable = PARTS) -> Document:
     document: Document = json.loads(json.dumps(parts.to_json(PLACES)))
     return document
 
 
-def with_parts(parts: Parts = PARTS) -> Manifest:
-    strength = {**MANIFEST.strength, "AvgPool-1": Strength(parts=parts)}
+def with_parts(parts: SurvivorTable = PARTS) -> Manifest:
+    strength = {**MANIFEST.strength, "AvgPool-1": Unreachable(parts=parts)}
     entries = [
         replace(entry, excused=entry.kills[:1]) if entry.id == "a" else entry
         for entry in MANIFEST.listed
@@ -55,7 +55,7 @@ def with_parts(parts: Parts = PARTS) -> Manifest:
 
 
 def test_they_come_back() -> None:
-    assert parse(told(), "here", NAMES) == PARTS
+    assert parse_survivors(told(), "here", NAMES) == PARTS
 
 
 names = st.sampled_from(NAMES)
@@ -72,23 +72,23 @@ survivors = st.dictionaries(
 )
 some_parts = st.dictionaries(
     st.builds(
-        Part,
+        Partition,
         st.sampled_from(["f16", "f32", "i8"]),
         st.integers(1, 6),
         st.sampled_from(["", "floor-only"]),
     ),
     survivors,
-).map(lambda found: Parts(found, {"floor-only": ("a == b", "c")}))
+).map(lambda found: SurvivorTable(found, {"floor-only": ("a == b", "c")}))
 
 
 @given(parts=some_parts)
-def test_any_come_back(parts: Parts) -> None:
-    assert parse(told(parts), "here", NAMES) == parts
+def test_any_come_back(parts: SurvivorTable) -> None:
+    assert parse_survivors(told(parts), "here", NAMES) == parts
 
 
 @pytest.mark.parametrize(("level", "cannot"), [("should", 4), ("must", 5)])
 def test_what_cannot_show_depends_on_the_level(level: str, cannot: int) -> None:
-    found = PARTS.survivors[Part("f32", 4)]
+    found = PARTS.survivors[Partition("f32", 4)]
     assert len(found.cannot_show(level)) == cannot
     assert "never-c" not in found.cannot_show(level)
 
@@ -102,9 +102,9 @@ def test_a_reason_is_written_once_and_no_name_is() -> None:
 class TestManifest:
     def test_it_comes_back_as_it_was_written(self) -> None:
         manifest = with_parts()
-        content = manifests.dump(manifest)
-        assert manifests.parse(content, "here") == manifest
-        assert manifests.dump(manifests.parse(content, "here")) == content
+        content = encode_manifest(manifest)
+        assert parse_manifest(content, "here") == manifest
+        assert encode_manifest(parse_manifest(content, "here")) == content
         assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
     def test_mutants_that_nothing_kills_are_in_its_table(self) -> None:
@@ -115,7 +115,7 @@ class TestManifest:
         }
 
     def test_an_entry_leaves_out_what_it_has_none_of(self) -> None:
-        document = json.loads(manifests.dump(MANIFEST))
+        document = json.loads(encode_manifest(MANIFEST))
         assert not any("excused" in vector for vector in document["vectors"])
 
     @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ class TestManifest:
     def test_what_does_not_fit_is_refused(
         self, change: Callable[[Document], object], message: str
     ) -> None:
-        document = json.loads(manifests.dump(with_parts()))
+        document = json.loads(encode_manifest(with_parts()))
         change(document)
         with pytest.raises(SuiteError) as caught:
-            manifests.parse(json.dumps(document).encode(), "some/manifest.json")
+            parse_manifest(json.dumps(document).encode(), "some/manifest.json")
         assert message in caught.value.message
 
 
@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused(change: Callable[[Document], object], mess
     document = told()
     change(document)
     with pytest.raises(SuiteError) as caught:
-        parse(document, "here", NAMES)
+        parse_survivors(document, "here", NAMES)
     assert caught.value.message.startswith("here: ")
     assert message in caught.value.message
 
@@ -193,43 +193,45 @@ def test_what_does_not_fit_is_refused(change: Callable[[Document], object], mess
 class TestCases:
     def test_they_come_back(self) -> None:
         recorded = replace(CASES, parts=PARTS)
-        content = cases.dump(recorded)
-        assert cases.parse(content, "here") == recorded
-        assert set(NAMES) <= set(cases.parse(content, "here").faults)
+        content = encode_recorded_cases(recorded)
+        assert parse_recorded_cases(content, "here") == recorded
+        assert set(NAMES) <= set(parse_recorded_cases(content, "here").faults)
 
     def test_a_file_without_them_is_refused(self) -> None:
-        head, *lines = cases.dump(CASES).splitlines()
+        head, *lines = encode_recorded_cases(CASES).splitlines()
         told = json.loads(head)
         del told["parts"]
         content = b"\n".join([json.dumps(told).encode(), *lines])
         with pytest.raises(SuiteError, match="missing: parts"):
-            cases.parse(content, "here")
+            parse_recorded_cases(content, "here")
 
     def test_new_ones_leave_the_other_lines_as_they_are(self) -> None:
-        before = cases.parse(cases.dump(CASES), "here")
-        after = cases.dump(replace(before, parts=PARTS))
-        assert after.splitlines()[1:] == cases.dump(before).splitlines()[1:]
+        before = parse_recorded_cases(encode_recorded_cases(CASES), "here")
+        after = encode_recorded_cases(replace(before, parts=PARTS))
+        assert after.splitlines()[1:] == encode_recorded_cases(before).splitlines()[1:]
 
     def test_bent_ones_are_refused(self) -> None:
-        lines = cases.dump(replace(CASES, parts=PARTS)).splitlines()
+        lines = encode_recorded_cases(replace(CASES, parts=PARTS)).splitlines()
         head = json.loads(lines[0])
         head["parts"]["table"][0]["inert"] = [99]
         with pytest.raises(SuiteError, match="here:1: parts: a part"):
-            cases.parse(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
+            parse_recorded_cases(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
 
 
 class TestWhatVectorsKill:
     """The cases of f32 and rank 3: one kills floor, and twice, which is excused at must."""
 
     def problems(self, **states: Any) -> list[str]:
-        parts = Parts({Part("f32", 3): Survivors(**states), Part("f32", 3, "p"): Survivors()})
-        return list(derived.survivors(replace(CASES, parts=parts), "data"))
+        parts = SurvivorTable(
+            {Partition("f32", 3): Survivors(**states), Partition("f32", 3, "p"): Survivors()}
+        )
+        return list(survivor_problems(replace(CASES, parts=parts), "data"))
 
     def test_what_agrees(self) -> None:
         assert self.problems(excused=frozenset({"twice"})) == []
         assert self.problems(excused=frozenset({"twice"}), inert=frozenset({"x"})) == []
         assert self.problems(undetermined=frozenset({"twice", "x"})) == []
-        assert list(derived.survivors(CASES, "data")) == []
+        assert list(survivor_problems(CASES, "data")) == []
 
     @pytest.mark.parametrize(
         ("states", "problem"),

@@ -21,15 +21,15 @@ from vector_examples import (
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.suite.npy import write_npy
-from conformance.suite.vector_file import decode, encode
+from conformance.suite.vector_file import decode_vector, encode_vector
 
 Document = dict[str, Any]
-GOOD = encode(index_vector())
+GOOD = encode_vector(index_vector())
 
 
 def refusal(content: bytes) -> str:
     with pytest.raises(SuiteError) as caught:
-        decode(content, "some.npz")
+        decode_vector(content, "some.npz")
     assert caught.value.hint
     assert caught.value.message.startswith("some.npz: ")
     return caught.value.message
@@ -54,7 +54,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing() -> None:
         flipped = bytearray(GOOD)
         flipped[at] ^= 1 << at % 8
         try:
-            found = decode(bytes(flipped), "some.npz")
+            found = decode_vector(bytes(flipped), "some.npz")
         except SuiteError:
             refused += 1
         else:
@@ -81,7 +81,7 @@ def test_a_pickled_member_is_refused_unread() -> None:
 def test_a_newer_format_is_named() -> None:
     content = edited(lambda document: document.update(format=2, surprise=[]))
     with pytest.raises(SuiteError, match=r"format 2; this is opconform .*, which reads .* 1") as e:
-        decode(content, "some.npz")
+        decode_vector(content, "some.npz")
     assert "upgrade" in str(e.value)
 
 
@@ -193,10 +193,10 @@ def test_a_case_at_odds_with_itself_is_refused(
 
 
 def test_answers_to_a_case_that_must_be_rejected_are_refused() -> None:
-    members = members_of(encode(reject_vector()))
-    output = json.loads(members_of(encode(value_vector()))["case.json"])["outputs"]
+    members = members_of(encode_vector(reject_vector()))
+    output = json.loads(members_of(encode_vector(value_vector()))["case.json"])["outputs"]
     document = json.loads(members["case.json"]) | {"outputs": output}
-    rounded = members_of(encode(value_vector()))["rounded_0.npy"]
+    rounded = members_of(encode_vector(value_vector()))["rounded_0.npy"]
     content = members | {"case.json": json.dumps(document).encode(), "rounded_0.npy": rounded}
     assert "outputs exactly if it is not to be rejected" in refusal(repacked(content))
 
@@ -228,9 +228,9 @@ def test_case_json_comes_first() -> None:
 
 def test_every_refusal_of_the_schema_is_one_of_ordinary_reading_or_of_strict_reading() -> None:
     content = edited(lambda document: document.update(edges=["has spaces"]))
-    assert decode(content, "some.npz").edges == ("has spaces",)
+    assert decode_vector(content, "some.npz").edges == ("has spaces",)
     with pytest.raises(SuiteError, match=r"some.npz: case.json: edges\[0\]: 'has spaces'"):
-        decode(content, "some.npz", strict=True)
+        decode_vector(content, "some.npz", strict=True)
 
 
 def test_the_schema_is_one() -> None:

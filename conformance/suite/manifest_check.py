@@ -7,31 +7,37 @@ from collections.abc import Iterator
 from conformance.errors import SuiteError
 from conformance.spec import loader
 from conformance.spec.strata import strata_of
-from conformance.suite import cases, proofs
-from conformance.suite.shipped_suite import outdated
+from conformance.suite.proofs import load_proofs, shipped_proofs_file
+from conformance.suite.recorded_cases import (
+    RecordedCases,
+    committed_operators,
+    read_recorded_cases,
+    recorded_cases_file,
+)
+from conformance.suite.shipped_suite import is_outdated
 
 
-def problems() -> Iterator[str]:
+def manifest_problems() -> Iterator[str]:
     """What is wrong with the recorded cases and proofs of the shipped operators."""
-    for op in cases.shipped():
-        file, spec = cases.file_of(op), loader.find_spec(op)
+    for op in committed_operators():
+        file, spec = recorded_cases_file(op), loader.find_spec(op)
         try:
-            recorded = cases.read(file)
+            recorded = read_recorded_cases(file)
         except SuiteError as error:
             yield error.message
             continue
-        if outdated(spec, recorded):
+        if is_outdated(spec, recorded):
             yield f"{file.name}: recorded for another version of {op}: record it again"
-        for problem in survivors(recorded, spec.data.name):
+        for problem in survivor_problems(recorded, spec.data.name):
             yield f"{file.name}: {problem}"
-        kept = proofs.known(spec)
+        kept = load_proofs(spec)
         if kept is None:
-            yield f"{proofs.shipped(op).name}: the proofs are of another version of {op}"
+            yield f"{shipped_proofs_file(op).name}: the proofs are of another version of {op}"
         elif kept.strata != strata_of(spec).meaning:
             yield f"{file.name}: {op} was selected for other strata: complete the suite"
 
 
-def survivors(recorded: cases.Cases, data: str) -> Iterator[str]:
+def survivor_problems(recorded: RecordedCases, data: str) -> Iterator[str]:
     """Where the parts of an operator deny what its vectors kill; ``data`` is the input of data.
 
     Of a profile nothing can be told here, as only its specification knows the cases it has.

@@ -8,7 +8,7 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 
-class Lazily(Mapping[str, Value]):
+class LazyMapping(Mapping[str, Value]):
     """A mapping whose values are made when they are first asked for."""
 
     def __init__(self, keys: Iterable[str], make: Callable[[str], Value]) -> None:

@@ -23,7 +23,7 @@ _ROW = ("dtype", "rank", "profile", *_LISTS, "stated")
 
 
 @dataclass(frozen=True, order=True)
-class Part:
+class Partition:
     """The cases of an operator with data of one element type and rank.
 
     ``profile`` names the restriction that they are narrowed to; empty for all of them.
@@ -64,14 +64,14 @@ class Survivors:
 
 
 @dataclass(frozen=True)
-class Parts:
+class SurvivorTable:
     """The survivors in each part of an operator; false where nothing is known of any.
 
     ``profiles`` gives for each name of a profile the predicates of the cases that it leaves out, as
     a backend declares them (:class:`conformance.backends.capabilities.Exclusion`).
     """
 
-    survivors: Mapping[Part, Survivors] = field(default_factory=dict)
+    survivors: Mapping[Partition, Survivors] = field(default_factory=dict)
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -108,7 +108,7 @@ class Parts:
         }
 
 
-def parse(data: object, where: str, mutants: Sequence[str]) -> Parts:
+def parse_survivors(data: object, where: str, mutants: Sequence[str]) -> SurvivorTable:
     """The parts in JSON data; ``mutants`` is the table of the file.
 
     Raises SuiteError for what is not of the form.
@@ -119,7 +119,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Parts:
         for name, when in record.table("profiles").items()
     }
     reasons = record.texts("reasons")
-    survivors: dict[Part, Survivors] = {}
+    survivors: dict[Partition, Survivors] = {}
     for row in record.items("table"):
         part, found = _survivors(JsonObject(row, f"{where}: a part", _ROW), mutants, reasons)
         if part in survivors:
@@ -127,11 +127,11 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Parts:
         if part.profile and part.profile not in profiles:
             record.refuse(f"there is no profile {part.profile[:80]!r}")
         survivors[part] = found
-    return Parts(survivors, profiles)
+    return SurvivorTable(survivors, profiles)
 
 
 def _row(
-    part: Part, found: Survivors, places: Mapping[str, int], reasons: Mapping[str, int]
+    part: Partition, found: Survivors, places: Mapping[str, int], reasons: Mapping[str, int]
 ) -> dict[str, Any]:
     stated: dict[str, list[int]] = {}
     for reason, place in sorted((reasons[why], places[name]) for name, why in found.stated.items()):
@@ -147,8 +147,10 @@ def _row(
 
 def _survivors(
     record: JsonObject, mutants: Sequence[str], reasons: Sequence[str]
-) -> tuple[Part, Survivors]:
-    part = Part(record.text("dtype"), record.whole("rank"), record.optional_text("profile") or "")
+) -> tuple[Partition, Survivors]:
+    part = Partition(
+        record.text("dtype"), record.whole("rank"), record.optional_text("profile") or ""
+    )
     if part.dtype not in DTYPES or not 1 <= part.rank <= MAX_RANK:
         record.refuse(f"{part.dtype[:20]!r} of rank {part.rank} is no part")
     record.where += f" ({part.dtype} of rank {part.rank})"

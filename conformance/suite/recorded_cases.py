@@ -26,10 +26,10 @@ from conformance.errors import SuiteError
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite import parts, strict_json
-from conformance.suite.archive import DAMAGED, unreadable
-from conformance.suite.parts import Parts
-from conformance.suite.strict_json import JsonObject
+from conformance.suite import strict_json
+from conformance.suite.archive import DAMAGED, unreadable_error
+from conformance.suite.strict_json import JsonObject, read_bytes
+from conformance.suite.survivors import SurvivorTable, parse_survivors
 from conformance.suite.totals import Count
 
 FORMAT = 2
@@ -43,12 +43,12 @@ _HEAD = (
     *("format", "op", "specification", "seed", "versions", *_TABLES, "suites"),
     *("edges", "faults", "indistinguishable", "counts", "withdrawn", "digest", "parts"),
 )
-CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
-_LINE = ("id", *CASE, "level", "suites", "edges", "kills", "excused", "digest")
+CASE_KEYS = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
+_LINE = ("id", *CASE_KEYS, "level", "suites", "edges", "kills", "excused", "digest")
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedCase:
     """A case, and what is dear to know of it.
 
     ``kills`` are the mutants of the catalogue that its vector kills at level should, ``excused``
@@ -80,7 +80,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Cases:
+class RecordedCases:
     """The recorded cases of one operator.
 
     ``specification`` is the digest of the specification that they were selected for
@@ -95,11 +95,11 @@ class Cases:
     specification: str
     seed: int
     versions: Mapping[str, str]
-    recorded: tuple[Recorded, ...] = field(repr=False)
+    recorded: tuple[RecordedCase, ...] = field(repr=False)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
     faults: tuple[str, ...] = field(default=(), repr=False, compare=False)
     targets: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    parts: Parts = field(default_factory=Parts, repr=False)
+    parts: SurvivorTable = field(default_factory=SurvivorTable, repr=False)
 
     @cached_property
     def kills(self) -> Mapping[str, tuple[str, ...]]:
@@ -132,7 +132,7 @@ class Cases:
     @cached_property
     def digest(self) -> str:
         """The digest of the vectors that are not withdrawn
-        (:func:`conformance.suite.totals.digest_of`)."""
+        (:func:`conformance.suite.totals.entries_digest`)."""
         asked = [one for one in self.recorded if one.withdrawn is None]
         lines = (f"{one.digest}  {one.case.id}\n" for one in sorted(asked, key=lambda o: o.case.id))
         return hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -143,30 +143,30 @@ class Cases:
         return {one.case.id: one.withdrawn for one in self.recorded if one.withdrawn is not None}
 
 
-def file_of(op: str) -> Path:
+def recorded_cases_file(op: str) -> Path:
     """Where the recorded cases of a shipped operator lie, if there are any."""
     return directory("specs") / "cases" / f"{op}.jsonl"
 
 
-def known(spec: OpSpec) -> Cases | None:
+def current_cases(spec: OpSpec) -> RecordedCases | None:
     """What is recorded of a specification; None of one that is not as shipped."""
-    file = file_of(spec.op)
-    found = read(file) if file.is_file() else None
+    file = recorded_cases_file(spec.op)
+    found = read_recorded_cases(file) if file.is_file() else None
     return found if found is not None and found.specification == spec_digest(spec) else None
 
 
-def of(spec: OpSpec) -> tuple[Case, ...]:
+def current_value_cases(spec: OpSpec) -> tuple[Case, ...]:
     """The value cases that are recorded of a specification; none of one that is not as shipped."""
-    found = known(spec)
+    found = current_cases(spec)
     return tuple(one.case for one in found.recorded if one.case.reject is None) if found else ()
 
 
-def shipped() -> tuple[str, ...]:
+def committed_operators() -> tuple[str, ...]:
     """The operators that have recorded cases: those of the shipped suite, in its order."""
     return tuple(sorted(file.stem for file in (directory("specs") / "cases").glob("*.jsonl")))
 
 
-def dump(cases: Cases) -> bytes:
+def encode_recorded_cases(cases: RecordedCases) -> bytes:
     """The content of a file of recorded cases.
 
     Names stand in tables of the first line; in each line they would be most of the file. New
@@ -242,13 +242,13 @@ def _text(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def read(path: Path) -> Cases:
+def read_recorded_cases(path: Path) -> RecordedCases:
     """The recorded cases in a file. Raises SuiteError for what is not of the format."""
-    return parse(strict_json.content(path), str(path))
+    return parse_recorded_cases(read_bytes(path), str(path))
 
 
-def parse(data: bytes, where: str) -> Cases:
-    """The recorded cases in the content of a file; see :func:`read`."""
+def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
+    """The recorded cases in the content of a file; see :func:`read_recorded_cases`."""
     lines = data.splitlines()
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
@@ -265,7 +265,7 @@ def parse(data: bytes, where: str) -> Cases:
         record.refuse("a case is in the file more than once")
     if unknown := withdrawn.keys() - ids:
         record.refuse(f"withdraws {min(unknown)[:200]!r}, which is no case of the file")
-    found = Cases(
+    found = RecordedCases(
         op=record.text("op"),
         specification=record.text("specification"),
         seed=record.whole("seed"),
@@ -277,7 +277,7 @@ def parse(data: bytes, where: str) -> Cases:
         ),
         faults=faults,
         targets=edges,
-        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults),
+        parts=parse_survivors(record.raw("parts"), f"{record.where}: parts", faults),
     )
     for stated, counted in (
         (record.raw("counts"), vars(found.count)),
@@ -289,7 +289,7 @@ def parse(data: bytes, where: str) -> Cases:
 
 
 @dataclass(frozen=True)
-class Head:
+class RecordedHead:
     """What the first line of a file says of all cases."""
 
     op: str
@@ -302,19 +302,19 @@ class Head:
     digest: str
 
 
-def read_head(path: Path) -> Head:
-    """The first line of a file, without reading the others; :func:`read` holds it against them."""
+def read_recorded_head(path: Path) -> RecordedHead:
+    """Read the first line of a file; :func:`read_recorded_cases` holds it against the others."""
     where = f"{path}:1"
     try:
         with path.open("rb") as file:
             line = file.readline(strict_json.MAX_BYTES)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     document = strict_json.loads(line, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     record = JsonObject(document, where, _HEAD)
     counts = JsonObject(record.raw("counts"), f"{where}: counts", ("value", "reject"))
-    return Head(
+    return RecordedHead(
         op=record.text("op"),
         specification=record.text("specification"),
         seed=record.whole("seed"),
@@ -336,7 +336,7 @@ class _Lines:
         self._tables = {key: head.texts(key) for key in (*_TABLES, "suites")}
         self._edges, self._faults = _Named(head.texts("edges")), _Named(head.texts("faults"))
 
-    def read(self, number: int, line: bytes) -> Recorded:
+    def read(self, number: int, line: bytes) -> RecordedCase:
         """The case of a line. Raises SuiteError, which names the line, for what is no case."""
         where = f"{self._where}:{number}"
         values = strict_json.loads(line, where)
@@ -346,7 +346,7 @@ class _Lines:
         for key in _TABLES:
             by_name[key] = self._by_name(key, by_name[key], where)
         record = JsonObject(by_name, where, _LINE)
-        case = case_of(record, self._op)
+        case = case_from_json(record, self._op)
         if record.text("id") != case.id:
             record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
         if record.text("level") not in LEVELS:
@@ -354,7 +354,7 @@ class _Lines:
         kills, excused = self._faults.of(record, "kills"), self._faults.of(record, "excused")
         if not set(excused) <= set(kills):
             record.refuse("'excused' holds mutants that are not among 'kills'")
-        return Recorded(
+        return RecordedCase(
             case=case,
             level=record.text("level"),
             suites=record.named("suites", self._tables["suites"]),
@@ -414,13 +414,13 @@ def _decoded(record: JsonObject, key: str) -> bytes:
         record.refuse(f"{key!r} is {text[:80]!r}, which is not base64url")
 
 
-def told(case: Case) -> dict[str, Any]:
-    """A case as JSON data, of which :func:`case_of` makes it again; the operator aside."""
+def case_to_json(case: Case) -> dict[str, Any]:
+    """A case as JSON data, of which :func:`case_from_json` makes it again; the operator aside."""
     said = case.canonical()
-    return {key: said[key] for key in CASE}
+    return {key: said[key] for key in CASE_KEYS}
 
 
-def case_of(record: JsonObject, op: str) -> Case:
+def case_from_json(record: JsonObject, op: str) -> Case:
     """The case that a record of known keys tells, as ``case.json`` and a recorded case do."""
     attributes = record.table("attributes")
     for name, value in attributes.items():

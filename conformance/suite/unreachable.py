@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.suite import parts as parts_of
-from conformance.suite.parts import Parts
 from conformance.suite.strict_json import JsonObject
+from conformance.suite.survivors import SurvivorTable, parse_survivors
 
 Pair = tuple[str, str]
 """Two edges, their names in order; an edge with itself stands for the edge alone. Or an element
 type and an edge: the edge in data of that type."""
 
-Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
+InfeasiblePairs = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case covers."""
 
 _KEYS = ("infeasible", "equivalent", "indistinguishable", "parts")
@@ -22,7 +21,7 @@ _OPTIONAL = ("strata",)
 
 
 @dataclass(frozen=True)
-class Strength:
+class Unreachable:
     """What nothing can show of one operator.
 
     ``infeasible`` gives by rank each pair of edges that no case shows together, each edge that no
@@ -34,16 +33,16 @@ class Strength:
     (:mod:`conformance.spec.strata`) of which ``infeasible`` speaks, too; empty if it does not.
     """
 
-    infeasible: Infeasible = field(default_factory=dict)
+    infeasible: InfeasiblePairs = field(default_factory=dict)
     equivalent: Mapping[str, str] = field(default_factory=dict)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
-    parts: Parts = field(default_factory=Parts)
+    parts: SurvivorTable = field(default_factory=SurvivorTable)
     strata: str = ""
 
     def to_json(self, places: Mapping[str, int]) -> dict[str, Any]:
         """As JSON data; ``places`` are those of the mutants in the manifest's table."""
         return {
-            "infeasible": grouped(self.infeasible),
+            "infeasible": infeasible_to_json(self.infeasible),
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
             "parts": self.parts.to_json(places),
@@ -51,7 +50,7 @@ class Strength:
         }
 
 
-def grouped(infeasible: Infeasible) -> dict[str, dict[str, dict[str, list[str]]]]:
+def infeasible_to_json(infeasible: InfeasiblePairs) -> dict[str, dict[str, dict[str, list[str]]]]:
     """Infeasible pairs as JSON data: by rank, first target and reason a list of second targets."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for rank, pairs in sorted(infeasible.items()):
@@ -62,7 +61,7 @@ def grouped(infeasible: Infeasible) -> dict[str, dict[str, dict[str, list[str]]]
     return found
 
 
-def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
+def parse_unreachable(data: object, where: str, mutants: Sequence[str]) -> Unreachable:
     """The strength in JSON data; ``mutants`` is the operator's table in the manifest.
 
     Raises SuiteError for what is not of its form.
@@ -73,17 +72,17 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
         groups.append(JsonObject({"group": group}, where, ("group",)).texts("group"))
         if len(groups[-1]) < 2:
             record.refuse("a group of indistinguishable mutants has fewer than two")
-    return Strength(
-        infeasible=infeasible_of(record),
+    return Unreachable(
+        infeasible=parse_infeasible(record),
         equivalent=record.texts_by_name("equivalent"),
         indistinguishable=tuple(groups),
-        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants),
+        parts=parse_survivors(record.raw("parts"), f"{where}: parts", mutants),
         strata=record.text("strata") if record.has("strata") else "",
     )
 
 
-def infeasible_of(record: JsonObject) -> dict[int, dict[Pair, tuple[str, ...]]]:
-    """The infeasible pairs under the key of that name, as :func:`grouped` wrote them."""
+def parse_infeasible(record: JsonObject) -> dict[int, dict[Pair, tuple[str, ...]]]:
+    """The infeasible pairs under the key of that name, as :func:`infeasible_to_json` wrote them."""
     return {
         rank: dict(_pairs(by_edge, f"{record.where}: rank {rank}"))
         for rank, by_edge in _ranks(record)
