@@ -213,7 +213,7 @@ def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
     from conformance.spec.catalogue import mutants_of
 
     noticed = written.manifest.faults.get(spec.op, {})
-    never = written.manifest.strength[spec.op].parts.nowhere
+    never = written.manifest.strength[spec.op].parts.never_killed
     counted = [fault.id for fault in mutants_of(spec) if not fault.equivalent]
     survivors = [fault for fault in counted if not noticed.get(fault) and fault not in never]
     return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors

@@ -164,7 +164,7 @@ def never(suite: Suite, op: str, asked: Capabilities) -> frozenset[str]:
         for part, survivors in sorted(known.survivors.items(), key=lambda one: one[0].profile)
         if part.profile in ("", profile) and asked.declares(op, part.dtype, part.rank)
     }.values()
-    sets = [frozenset(one.cannot_show("should")) for one in found]
+    sets = [frozenset(one.unkillable("should")) for one in found]
     return sets[0].intersection(*sets) if sets else frozenset()
 
 

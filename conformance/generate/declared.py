@@ -52,4 +52,4 @@ def _said(known: SurvivorTable, part: Partition) -> frozenset[str]:
     """The mutants of which a suite says that nothing shows them in all of an element type and rank:
     nor do they in a part of it."""
     whole = Partition(part.dtype, part.rank)
-    return known.survivors[whole].cannot_show("should") if whole in known.survivors else frozenset()
+    return known.survivors[whole].unkillable("should") if whole in known.survivors else frozenset()

@@ -156,7 +156,7 @@ def draw_all(
     asked: Any = {"progress": progress, "ahead": 2 * parallel.number_of(processes)}
     if isinstance(processes, int):
         for file in parallel.run(work, processes=processes, total=len(work), **asked):
-            packer.adopt(file)
+            packer.add_file(file)
         return
     missing = [Sent(one) for one in work if not one.there]
     sent = parallel.run(missing, processes=processes, total=len(missing), **asked)
@@ -169,4 +169,4 @@ def draw_all(
                     hint="look at the workers: they do not run this program",
                 )
             one.write(content)
-        packer.adopt(one.file)
+        packer.add_file(one.file)

@@ -130,7 +130,7 @@ def _one(
     if part not in known.survivors:
         return Measured(op, part.dtype, part.rank, why=UNTOLD)
     nowhere = manifest.strength[op].equivalent.keys()
-    mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
+    mutants = manifest.faults[op].keys() - known.survivors[part].unkillable(level) - nowhere
     state = State.AT_LEAST if why else State.MEASURED
     killed, covered, targets = len(mutants & here.killed), 0, 0
     if len(mutants) < FEWEST:

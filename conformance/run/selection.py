@@ -133,7 +133,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
 def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """How many entries of each kind each operator has; a packed suite states it."""
     if isinstance(entries, Listing):
-        return entries.counted()
+        return entries.kind_counts()
     counts: dict[str, dict[str, int]] = {}
     for entry in entries:
         counts.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1

@@ -60,7 +60,7 @@ _PART_KEYS = ("format", "counts", "edges", "faults", "vectors")
 
 @dataclass(frozen=True)
 class PackedIndex:
-    """What the manifest of a packed suite says of its containers; none is read for it.
+    """The containers of a packed suite, as its manifest states them; none is read for it.
 
     ``totals`` and ``digest`` are what it states of all vectors; :func:`verify_containers` says
     whether they hold. ``index`` is the size and SHA-256 of the file that finds the container of an
@@ -80,13 +80,13 @@ class PackedIndex:
         content = read_bounded(self.root / INDEX, size, MAX_INDEX)
         where = str(self.root / INDEX)
         check_sha256(content, sha256, where)
-        found = read_npy(content, where)
-        if found.dtype != np.int64 or found.ndim != 1:
+        ids = read_npy(content, where)
+        if ids.dtype != np.int64 or ids.ndim != 1:
             raise SuiteError(f"{where}: not a list of 64-bit integers", hint=DAMAGED)
-        return found
+        return ids
 
     def find(self, vector_id: str) -> Entry | None:
-        """The entry of an id; one container is read, or few."""
+        """Find the entry of an id; few containers are read, mostly one."""
         match = _DIGEST.fullmatch(vector_id)
         if match is None:
             return None
@@ -94,9 +94,9 @@ class PackedIndex:
         low, high = np.searchsorted(self.ids, [first, first + (1 << NUMBER_BITS)])
         for number in np.unique(self.ids[low:high] & ((1 << NUMBER_BITS) - 1)):
             if number < len(self.containers):
-                found = open_container(self.root, self.containers[number]).by_id.get(vector_id)
-                if found is not None:
-                    return found
+                entry = open_container(self.root, self.containers[number]).by_id.get(vector_id)
+                if entry is not None:
+                    return entry
         return None
 
 
@@ -114,7 +114,7 @@ class OpenContainer:
 
 @lru_cache(maxsize=MAX_OPEN)
 def open_container(root: Path, container: Container) -> OpenContainer:
-    """A container of the suite in a folder.
+    """Read a container of the suite in a folder.
 
     Raises SuiteError for one that is missing, changed, unsafe, or not what the manifest says of it.
     """
@@ -126,12 +126,12 @@ def open_container(root: Path, container: Container) -> OpenContainer:
         raise SuiteError(
             f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
         )
-    own = tuple(replace(entry, inside=container) for entry in entries)
-    return OpenContainer(own, files)
+    inside = tuple(replace(entry, inside=container) for entry in entries)
+    return OpenContainer(inside, files)
 
 
 def parse_container(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
-    """The entries of a container, and the files of its vectors by the names of the members.
+    """Parse a container: its entries, and the files of its vectors by member name.
 
     Raises SuiteError for what is unsafe, damaged or not consistent with itself.
     """
@@ -155,13 +155,16 @@ def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
 
 
 def parse_index(record: JsonObject) -> tuple[int, str]:
-    """The size and digest of the index that a manifest states."""
-    own = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
-    return own.whole("bytes"), parse_pattern(SHA256, own, "sha256")
+    """Parse the size and digest of the index that a manifest states."""
+    index = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
+    return index.whole("bytes"), parse_pattern(SHA256, index, "sha256")
 
 
 def index_entry(entry: Entry, number: int) -> int:
-    """What the index says of an entry. Raises SuiteError for an id that it could not find."""
+    """Return what the index holds of an entry.
+
+    Raises SuiteError for an id that it could not find.
+    """
     match = _DIGEST.fullmatch(entry.id)
     if match is None or number >= 1 << NUMBER_BITS:
         raise SuiteError(
@@ -172,54 +175,59 @@ def index_entry(entry: Entry, number: int) -> int:
 
 
 def parse_containers(record: JsonObject) -> tuple[Container, ...]:
-    """The containers under that key of a manifest."""
-    found = []
+    """Parse the containers that a manifest lists."""
+    containers = []
     for number, data in enumerate(record.items("containers")):
-        own = JsonObject(data, f"{record.where}: container {number}", _KEYS)
+        item = JsonObject(data, f"{record.where}: container {number}", _KEYS)
         container = Container(
             number=number,
-            file=parse_pattern(_FILE, own, "file"),
-            op=parse_pattern(PATH_PART, own, "op"),
-            kind=own.text("kind"),
-            count=own.whole("count"),
-            bytes=own.whole("bytes"),
-            sha256=parse_pattern(SHA256, own, "sha256"),
+            file=parse_pattern(_FILE, item, "file"),
+            op=parse_pattern(PATH_PART, item, "op"),
+            kind=item.text("kind"),
+            count=item.whole("count"),
+            bytes=item.whole("bytes"),
+            sha256=parse_pattern(SHA256, item, "sha256"),
         )
         if container.kind not in KINDS or not container.count:
-            own.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
-        found.append(container)
-    if len({one.file for one in found}) != len(found):
+            item.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
+        containers.append(container)
+    if len({container.file for container in containers}) != len(containers):
         record.refuse("two containers are one file")
-    return tuple(found)
+    return tuple(containers)
 
 
 def verify_containers(packed: PackedIndex, withdrawn: Mapping[str, str]) -> None:
-    """Reads the lists of all containers. Raises SuiteError where they are not what the manifest
-    states of them: other totals, another digest or index, an id twice, or one withdrawn and absent.
+    """Read the lists of all containers and hold them against the manifest.
+
+    Raises SuiteError for other totals, another digest or index, an id twice, or one withdrawn and
+    absent.
 
     Of each vector about 150 bytes are in memory meanwhile, and none afterwards.
     """
     where = packed.root / PART
-    found = PackedDigest(withdrawn)
-    # Faults that no vector notices are told of for the sake of the suite's strength.
-    known = {op: {n: 0 for n, c in of.items() if not c} for op, of in packed.totals.faults.items()}
+    collected = PackedDigest(withdrawn)
+    # Mutants that no vector kills are stated for the sake of the suite's strength.
+    unkilled = {
+        op: {n: 0 for n, c in counts.items() if not c}
+        for op, counts in packed.totals.faults.items()
+    }
     entries = (
-        found.take(entry, one.number)
-        for one in packed.containers
-        for entry in open_container(packed.root, one).entries
+        collected.take(entry, container.number)
+        for container in packed.containers
+        for entry in open_container(packed.root, container).entries
     )
-    totals = Totals.of(entries).knowing(known)
-    for what, stated, counted in (
+    totals = Totals.of(entries).with_unkilled(unkilled)
+    for noun, stated, counted in (
         ("totals", packed.totals, totals),
-        ("digest", packed.digest, found.digest()),
-        ("index", packed.ids.tobytes(), found.index().tobytes()),
+        ("digest", packed.digest, collected.digest()),
+        ("index", packed.ids.tobytes(), collected.index().tobytes()),
     ):
         if stated != counted:
-            raise SuiteError(f"{where}: its {what} are not those of the containers", hint=DAMAGED)
+            raise SuiteError(f"{where}: its {noun} are not those of the containers", hint=DAMAGED)
 
 
 class PackedDigest:
-    """What the digest and the index of a packed suite are made of, entry by entry."""
+    """The digest and the index of a packed suite, entry by entry."""
 
     def __init__(self, withdrawn: Mapping[str, str]) -> None:
         self._withdrawn = withdrawn
@@ -228,7 +236,7 @@ class PackedDigest:
         self._missing = set(withdrawn)
 
     def take(self, entry: Entry, number: int) -> Entry:
-        """The entry, once it is noted with the number of its container."""
+        """Note an entry with the number of its container, and return it."""
         self._places.append(index_entry(entry, number))
         if entry.id in self._withdrawn:
             self._missing.discard(entry.id)
@@ -237,17 +245,20 @@ class PackedDigest:
         return entry
 
     def digest(self) -> str:
-        """The digest of all. Raises SuiteError for an id that is there twice or missing."""
+        """Compute the digest of all.
+
+        Raises SuiteError for an id that occurs twice or is missing.
+        """
         if self._missing:
             raise SuiteError(f"withdraws {min(self._missing)}, which is not listed", hint=DAMAGED)
         self._lines.sort()
-        for one, other in pairwise(self._lines):
-            if one.partition(b"\0")[0] == other.partition(b"\0")[0]:
+        for line, following in pairwise(self._lines):
+            if line.partition(b"\0")[0] == following.partition(b"\0")[0]:
                 raise SuiteError(
-                    f"{one.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
+                    f"{line.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
                 )
         return lines_digest(self._lines)
 
     def index(self) -> NDArray[np.int64]:
-        """The index of all, as :attr:`Packed.ids` has it."""
+        """Return the index of all, as :attr:`PackedIndex.ids` has it."""
         return np.sort(np.frombuffer(self._places, np.int64))

@@ -50,7 +50,7 @@ class Container:
     sha256: str
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, whose place in a list is the number."""
+        """Return JSON data; the position in the list is the number."""
         return {key: value for key, value in vars(self).items() if key != "number"}
 
 
@@ -58,9 +58,9 @@ class Container:
 class Entry:
     """One vector of a suite; ``dtype`` is the case's first type.
 
-    ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
-    among them that an allowed reading excuses at level must. Like ``edges`` they are sorted.
-    ``content`` is a digest of what it asks and accepts
+    ``kills`` are the mutants of the catalogue that it kills at level should, ``excused`` those
+    among them that an allowed interpretation excuses at level must. Like ``edges`` they are sorted.
+    ``content`` is a digest of what it tests and accepts
     (:func:`conformance.suite.vector_file.content_digest`). ``bytes`` and ``sha256`` are those of
     its file, ``inside`` the container that holds it, None where it is a file of its own. One of
     the shipped suite has no file, and is ``recorded``: evaluated when it is first needed.
@@ -88,18 +88,18 @@ class Entry:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is of the large cases, of which nobody measured what they kill."""
+        """True if it is of the large cases, of which no kills are measured."""
         return SuiteName.LARGE in self.suites
 
     @property
     def elements(self) -> int:
-        """How many elements its inputs have, which its id tells."""
+        """The count of elements of its inputs, by its id."""
         shape = self.id.partition("-")[2].partition("-")[0]
         return prod(int(size) for size in shape.split("x") if size.isdecimal())
 
     @property
     def kind(self) -> str:
-        """``value``, or ``reject`` where the only right answer is a refusal."""
+        """``value``, or ``reject`` if the only right answer is a refusal."""
         return KINDS[self.reject is not None]
 
 
@@ -111,7 +111,10 @@ def entry_of(
     digest: str = "",
     excused: tuple[str, ...] = (),
 ) -> Entry:
-    """The entry of a vector whose file is ``content``, and of what that holds the ``digest``."""
+    """Return the entry of a vector.
+
+    ``content`` is its file, and ``digest`` that of what the file holds.
+    """
     return Entry(
         id=vector.id,
         op=vector.case.op,
@@ -129,7 +132,7 @@ def entry_of(
 
 
 def entry_of_recorded(op: str, recorded: RecordedCase) -> Entry:
-    """The entry of a recorded case."""
+    """Return the entry of a recorded case."""
     return Entry(
         id=recorded.case.id,
         op=op,
@@ -148,12 +151,12 @@ def entry_of_recorded(op: str, recorded: RecordedCase) -> Entry:
 
 
 def entries_to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
-    """Entries as JSON data.
+    """Return entries as JSON data.
 
     Targets and kills are their indices into the tables: names would be most of the file.
     """
-    edges, faults = (
-        {op: name_indices(of) for op, of in tables.items()}
+    targets, mutants = (
+        {op: name_indices(table) for op, table in tables.items()}
         for tables in (totals.edges, totals.faults)
     )
     return [
@@ -162,25 +165,29 @@ def entries_to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, 
             for key, value in vars(entry).items()
             if key not in ("inside", "recorded") and (key not in _OPTIONAL or value)
         }
-        | {"edges": [edges[entry.op][name] for name in entry.edges]}
-        | {"kills": [faults[entry.op][name] for name in entry.kills]}
-        | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
+        | {"edges": [targets[entry.op][name] for name in entry.edges]}
+        | {"kills": [mutants[entry.op][name] for name in entry.kills]}
+        | (
+            {"excused": [mutants[entry.op][name] for name in entry.excused]}
+            if entry.excused
+            else {}
+        )
         for entry in entries
     ]
 
 
-def parse_entries(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
-    """The entries under ``vectors``, which must add up to what the record states of them.
+def parse_entries(record: JsonObject, unkilled: Table | None = None) -> tuple[Entry, ...]:
+    """Parse the entries under ``vectors``, which must add up to the stated totals.
 
-    ``known`` as in :meth:`Totals.knowing`. Raises SuiteError for what is not of their form.
+    ``unkilled`` as in :meth:`Totals.with_unkilled`. Raises SuiteError for another form.
     """
     where = record.where
-    edges, faults = parse_name_tables(record, "edges"), parse_name_tables(record, "faults")
-    entries = tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors"))
+    targets, mutants = parse_name_tables(record, "edges"), parse_name_tables(record, "faults")
+    entries = tuple(_entry(entry, targets, mutants, where) for entry in record.items("vectors"))
     ids = Counter(entry.id for entry in entries)
     if len(ids) != len(entries):
         record.refuse(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
-    totals = Totals.of(entries).knowing(known or {})
+    totals = Totals.of(entries).with_unkilled(unkilled or {})
     stated = record.table("counts")
     for op in _differing(stated, totals.counts_json):
         record.refuse(
@@ -194,36 +201,36 @@ def parse_entries(record: JsonObject, known: Table | None = None) -> tuple[Entry
 
 
 def matches_id(text: str, vector_id: str) -> bool:
-    """Whether a text names a vector: its id begins with it or ends in it, the digest."""
+    """Return whether a vector's id begins with a text, or ends in it."""
     return bool(text) and (vector_id.startswith(text) or vector_id.endswith(f"-{text}"))
 
 
 def parse_name_tables(record: JsonObject, key: str) -> Names:
-    """The names of a table of each operator, sorted: entries tell them by their places."""
+    """Return the names in a table of each operator, sorted; entries hold their indices."""
     return {
-        op: sorted(JsonObject({op: of}, f"{record.where}: {key}", (op,)).table(op))
-        for op, of in record.table(key).items()
+        op: sorted(JsonObject({op: table}, f"{record.where}: {key}", (op,)).table(op))
+        for op, table in record.table(key).items()
     }
 
 
-def name_indices(of: Iterable[str]) -> dict[str, int]:
-    """The place of each name in its table."""
-    return {name: place for place, name in enumerate(of)}
+def name_indices(table: Iterable[str]) -> dict[str, int]:
+    """Return the index of each name in its table."""
+    return {name: index for index, name in enumerate(table)}
 
 
 def parse_pattern(pattern: re.Pattern[str], record: JsonObject, key: str) -> str:
-    """A text of a record, which must be of a pattern."""
+    """Return a text of a record, which must match a pattern."""
     value = record.text(key)
     if not pattern.fullmatch(value):
         record.refuse(f"{key!r} is {value[:80]!r}, which is not allowed")
     return value
 
 
-def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    return (op for op in {**stated, **found} if stated.get(op) != found.get(op))
+def _differing(stated: Mapping[str, Any], counted: Mapping[str, Any]) -> Iterable[str]:
+    return (op for op in {**stated, **counted} if stated.get(op) != counted.get(op))
 
 
-def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
+def _entry(entry: object, targets: Names, mutants: Names, where: str) -> Entry:
     record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _OPTIONAL)
     vector_id = parse_pattern(PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
@@ -233,8 +240,8 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
     op = parse_pattern(PATH_PART, record, "op")
-    kills = record.named("kills", faults.get(op, ()))
-    excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
+    kills = record.named("kills", mutants.get(op, ()))
+    excused = record.named("excused", mutants.get(op, ())) if record.has("excused") else ()
     if not set(excused) <= set(kills):
         record.refuse("'excused' holds mutants that are not among 'kills'")
     return Entry(
@@ -244,7 +251,7 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         dtype=record.text("dtype"),
         reject=record.optional_text("reject"),
         suites=suites,
-        edges=record.named("edges", edges.get(op, ())),
+        edges=record.named("edges", targets.get(op, ())),
         kills=kills,
         excused=excused,
         bytes=record.whole("bytes"),

@@ -52,9 +52,9 @@ _PACKED = ("suites", "digest", "index", "containers")
 
 @dataclass(frozen=True)
 class UndecidedTarget:
-    """An edge, or a pair of edges, that no case was found for though nothing rules it out.
+    """A target, or a pair of targets, that no case covers though no proof rules it out.
 
-    ``dtype`` is the element type that an edge was not found in; empty for a pair.
+    ``dtype`` is the element type in which a target is not covered; empty for a pair.
     """
 
     op: str
@@ -65,11 +65,11 @@ class UndecidedTarget:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a suite holds. ``listed`` are all its vectors, ``vectors`` those that are asked.
+    """The content of a suite. ``listed`` are all its vectors, ``vectors`` those in use.
 
-    ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
-    stays, and nothing asks it any more. ``versions`` are those of what made the files,
-    ``specifications`` what the vectors of each operator were made from.
+    ``withdrawn`` gives the reason for each vector that turned out wrong after a release: its file
+    stays, and no run uses it. ``versions`` are those of what made the files, ``specifications``
+    what the vectors of each operator were made from.
     """
 
     name: str
@@ -95,12 +95,12 @@ class Manifest:
         return tuple(entry for entry in self.listed if entry.id not in self.withdrawn)
 
     def of(self, ops: Collection[str] | None) -> Sequence[Entry]:
-        """The entries of some operators (None: of all) that are not withdrawn."""
+        """Return the entries of operators (None: of all) that are not withdrawn."""
         if ops is None:
             return self.vectors
         if isinstance(self.listed, Recordings):
-            found = self.listed.of(ops)
-            return tuple(entry for entry in found if entry.id not in self.withdrawn)
+            entries = self.listed.of(ops)
+            return tuple(entry for entry in entries if entry.id not in self.withdrawn)
         if isinstance(self.vectors, Listing):
             return self.vectors.of(ops)
         return tuple(entry for entry in self.vectors if entry.op in ops)
@@ -111,8 +111,8 @@ class Manifest:
         return self.listed.packed if isinstance(self.listed, Listing) else None
 
     @property
-    def pieces(self) -> Sequence[Sequence[Entry]]:
-        """What is listed in pieces, each read at once: containers, or all of a folder."""
+    def chunks(self) -> Sequence[Sequence[Entry]]:
+        """The listed entries in pieces, each read at once: containers, or all of a folder."""
         if not isinstance(self.listed, Listing):
             return (self.listed,)
         return [Listing(self.listed.packed, (span,)) for span in self.listed.spans]
@@ -121,20 +121,20 @@ class Manifest:
     def files(self) -> Mapping[str, Entry | Container]:
         """Every listed file by its path."""
         if self.packed is not None:
-            return {one.file: one for one in self.packed.containers}
+            return {container.file: container for container in self.packed.containers}
         return {entry.path: entry for entry in self.listed}
 
     @cached_property
     def totals(self) -> Totals:
-        """What the listed vectors add up to; a packed suite states it, see :meth:`confirm`."""
+        """The totals of the listed vectors; a packed suite states them, see :meth:`confirm`."""
         if self.packed is not None:
             return self.packed.totals
         return Totals.of(self.listed)
 
     @property
-    def unnoticed(self) -> Table:
-        """By operator, the faults that the parts of its strength name, each with 0."""
-        return _unnoticed(self.strength)
+    def unkilled(self) -> Table:
+        """By operator, the mutants that its partitions list as survivors, each with 0."""
+        return _unkilled(self.strength)
 
     @property
     def counts(self) -> Mapping[str, Count]:
@@ -143,13 +143,14 @@ class Manifest:
 
     @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors cover each target, by operator."""
+        """Counts of the listed vectors that cover each target, by operator."""
         return LazyMapping(self.counts, self._edges)
 
     @cached_property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors notice each fault, by operator; 0 of those that only the parts
-        of its strength name.
+        """Counts of the listed vectors that kill each mutant, by operator.
+
+        0 for those that occur as survivors only.
         """
         return LazyMapping(self.counts, self._faults)
 
@@ -162,7 +163,7 @@ class Manifest:
         return dict(sorted({**dict.fromkeys(unnoticed, 0), **counted}.items()))
 
     def _totals_of(self, op: str) -> Totals:
-        """The totals of an operator; of recorded cases no others are read for it."""
+        """Return the totals of an operator; for recorded cases no others are read."""
         if isinstance(self.listed, Recordings):
             return Totals.of(self.listed.of((op,)))
         return self.totals
@@ -185,23 +186,24 @@ class Manifest:
         return entries_digest(self.vectors) if self.packed is None else self.packed.digest
 
     def confirm(self) -> None:
-        """Raises SuiteError where a packed suite is not what its manifest states: what is claimed
-        of it has to hold. Nothing else reads all containers at once; a folder's manifest lists all.
+        """Read a packed suite and hold it against its manifest.
+
+        Nothing else reads all containers at once; a folder's manifest lists all. Raises SuiteError
+        where they differ.
         """
         if self.packed is not None:
             verify_containers(self.packed, self.withdrawn)
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """The digest; of a suite that was completed, that of the suite before and that of what was
-        added."""
+        """The digest, in two parts for a completed suite: the suite before, and what was added."""
         if SuiteName.COMPLEMENT not in self.suites:
             return (self.digest,)
         before = self._only(lambda entry: SuiteName.COMPLEMENT not in entry.suites)
         return before.digest, self.subset(SuiteName.COMPLEMENT).digest
 
     def subset(self, name: str) -> Manifest:
-        """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
+        """Return the manifest of a subset by name; it has a digest of its own."""
         return dataclasses.replace(self._only(lambda entry: name in entry.suites), name=name)
 
     def _only(self, kept: Callable[[Entry], bool]) -> Manifest:
@@ -211,7 +213,7 @@ class Manifest:
         return dataclasses.replace(self, listed=listed, withdrawn=withdrawn)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data; its order is that of the fields and of ``listed``."""
+        """Return JSON data, in the order of the fields and of ``listed``."""
         return {
             "format": self.format,
             "name": self.name,
@@ -221,8 +223,8 @@ class Manifest:
             "specifications": {op: basis.to_json() for op, basis in self.specifications.items()},
             **self._complete.to_json(),
             "strength": {
-                op: known.to_json(name_indices(self.faults.get(op, ())))
-                for op, known in self.strength.items()
+                op: unreachable.to_json(name_indices(self.faults.get(op, ())))
+                for op, unreachable in self.strength.items()
             },
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
@@ -231,8 +233,8 @@ class Manifest:
 
     @cached_property
     def _complete(self) -> Totals:
-        """The totals with the faults that nothing notices, as they stand in a file."""
-        return self.totals.knowing(self.unnoticed)
+        """The totals with the mutants that no vector kills, as they stand in a file."""
+        return self.totals.with_unkilled(self.unkilled)
 
     def _what_is_listed(self) -> dict[str, Any]:
         if self.packed is None:
@@ -242,17 +244,17 @@ class Manifest:
             "suites": list(self.suites),
             "digest": self.digest,
             "index": {"bytes": size, "sha256": sha256},
-            "containers": [one.to_json() for one in self.packed.containers],
+            "containers": [container.to_json() for container in self.packed.containers],
         }
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """The manifest as the content of its file."""
+    """Encode a manifest as the content of its file."""
     return strict_json.dumps(manifest.to_json())
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in a file.
+    """Read the manifest in a file.
 
     Raises SuiteError if it cannot be read, is too large, is damaged, of a newer format, or not
     consistent with itself.
@@ -263,7 +265,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifest:
-    """The manifest in the content of its file ``where``; see :func:`read_manifest`.
+    """Parse the content of the file ``where``; see :func:`read_manifest`.
 
     Containers that it lists are files beside it, in ``root`` where that is no path.
     """
@@ -286,7 +288,7 @@ def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifes
         withdrawn=record.texts_by_name("withdrawn"),
         listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
-        else parse_entries(record, _unnoticed(strengths)),
+        else parse_entries(record, _unkilled(strengths)),
         specifications=_origins(record),
     )
     if not is_packed:
@@ -296,29 +298,29 @@ def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifes
     return manifest
 
 
-def _unnoticed(known: Mapping[str, Unreachable]) -> Table:
-    return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
+def _unkilled(unreachable: Mapping[str, Unreachable]) -> Table:
+    return {op: dict.fromkeys(survivors.parts.mutants, 0) for op, survivors in unreachable.items()}
 
 
 def _packed(record: JsonObject, root: Path) -> PackedIndex:
-    """What the manifest of a packed suite says of its containers."""
+    """Parse what the manifest of a packed suite states of its containers."""
     suites = record.texts("suites")
     if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
         record.refuse(f"{suites!r} are not names of suites"[:200])
-    found = PackedIndex(
+    packed = PackedIndex(
         root=root,
         containers=parse_containers(record),
         totals=parse_totals(record, suites),
         digest=parse_pattern(SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
-    if Listing(found).counted() != found.totals.counts_json:
+    if Listing(packed).kind_counts() != packed.totals.counts_json:
         record.refuse("the counts are not those of the containers")
-    return found
+    return packed
 
 
 def _origins(record: JsonObject) -> dict[str, Origin]:
-    """What the operators were made from; their names are parts of paths."""
+    """Parse what the operators were made from; their names are parts of paths."""
     table = record.table("specifications")
     for op in table:
         check_operator_name(record, "specifications", op)

@@ -18,7 +18,7 @@ from conformance.suite.shipped_suite import is_outdated
 
 
 def manifest_problems() -> Iterator[str]:
-    """What is wrong with the recorded cases and proofs of the shipped operators."""
+    """Check the recorded cases and proofs of the shipped operators; yield what is wrong."""
     for op in committed_operators():
         file, spec = recorded_cases_file(op), loader.find_spec(op)
         try:
@@ -30,37 +30,44 @@ def manifest_problems() -> Iterator[str]:
             yield f"{file.name}: recorded for another version of {op}: record it again"
         for problem in survivor_problems(recorded, spec.data.name):
             yield f"{file.name}: {problem}"
-        kept = load_proofs(spec)
-        if kept is None:
+        stored = load_proofs(spec)
+        if stored is None:
             yield f"{shipped_proofs_file(op).name}: the proofs are of another version of {op}"
-        elif kept.strata != strata_of(spec).meaning:
+        elif stored.strata != strata_of(spec).meaning:
             yield f"{file.name}: {op} was selected for other strata: complete the suite"
 
 
 def survivor_problems(recorded: RecordedCases, data: str) -> Iterator[str]:
-    """Where the parts of an operator deny what its vectors kill; ``data`` is the input of data.
+    """Yield where survivors are listed that some vector kills, or the other way round.
 
-    Of a profile nothing can be told here, as only its specification knows the cases it has.
+    ``data`` is the input of data. Profiles are left out: only the specification knows their cases.
     """
-    asked = [one for one in recorded.recorded if one.withdrawn is None and one.case.reject is None]
-    mutants = frozenset().union(*(one.kills for one in asked)) | recorded.parts.mutants
-    for part, known in recorded.parts.survivors.items():
-        if part.profile:
+    used = [
+        entry
+        for entry in recorded.recorded
+        if entry.withdrawn is None and entry.case.reject is None
+    ]
+    mutants = frozenset().union(*(entry.kills for entry in used)) | recorded.parts.mutants
+    for partition, survivors in recorded.parts.survivors.items():
+        if partition.profile:
             continue
         should: set[str] = set()
         must: set[str] = set()
-        for one in asked:
-            dtype, rank = next(iter(one.case.types.values())), len(one.case.shapes[data])
-            if (dtype, rank) == (part.dtype, part.rank):
-                should |= {*one.kills}
-                must |= {*one.kills} - {*one.excused}
-        never = known.inert | known.stated.keys()
-        for names, what in (
-            (never & should, "is marked as unable to show, but is killed"),
-            (known.undetermined & must, "is marked undetermined, but is killed"),
-            (known.excused & must, "is marked as excused at must, but is killed there"),
-            (known.excused - should, "is marked as excused at must, but is not killed at should"),
-            (mutants - known.mutants - must, "is not killed, but not listed as a survivor"),
+        for entry in used:
+            dtype, rank = next(iter(entry.case.types.values())), len(entry.case.shapes[data])
+            if (dtype, rank) == (partition.dtype, partition.rank):
+                should |= {*entry.kills}
+                must |= {*entry.kills} - {*entry.excused}
+        unkillable = survivors.inert | survivors.stated.keys()
+        for wrong, problem in (
+            (unkillable & should, "is marked as unable to show, but is killed"),
+            (survivors.undetermined & must, "is marked undetermined, but is killed"),
+            (survivors.excused & must, "is marked as excused at must, but is killed there"),
+            (
+                survivors.excused - should,
+                "is marked as excused at must, but is not killed at should",
+            ),
+            (mutants - survivors.mutants - must, "is not killed, but not listed as a survivor"),
         ):
-            for name in sorted(names):
-                yield f"{part.dtype} of rank {part.rank}: {name} {what}"
+            for name in sorted(wrong):
+                yield f"{partition.dtype} of rank {partition.rank}: {name} {problem}"

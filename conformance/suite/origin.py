@@ -35,28 +35,31 @@ class Origin:
         return not self.digest
 
     def files(self, op: str) -> Mapping[str, str]:
-        """The SHA-256 of the carried files, by their paths in the suite's folder, with ``/``."""
+        """Return the SHA-256 of the carried files, by path in the suite's folder, with ``/``."""
         if not self.carried:
             return {}
         return {specification_file(op): self.specification, faults_file(op): self.faults}
 
     def to_json(self) -> dict[str, str]:
-        """As JSON data."""
+        """Return JSON data."""
         return {key: getattr(self, key) for key in (_CARRIED if self.carried else _SHIPPED)}
 
 
 def specification_file(op: str) -> str:
-    """Where a suite carries the specification of an operator."""
+    """Return the path at which a suite carries the specification of an operator."""
     return f"{FOLDER}/{op}.yaml"
 
 
 def faults_file(op: str) -> str:
-    """Where a suite carries the mutants of an operator."""
+    """Return the path at which a suite carries the mutants of an operator."""
     return f"{FOLDER}/faults/{op}.yaml"
 
 
 def parse_origin(data: object, where: str) -> Origin:
-    """The origin in JSON data. Raises SuiteError for what is not of its form."""
+    """Parse an origin.
+
+    Raises SuiteError for what is not of its form.
+    """
     keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
     record = JsonObject(data, where, keys)
     for key in keys:
@@ -67,7 +70,7 @@ def parse_origin(data: object, where: str) -> Origin:
 
 @dataclass(frozen=True)
 class OriginFiles:
-    """What the vectors of one operator are made from, ready to be written into a suite.
+    """The origin of one operator's vectors, with the files that a suite carries for it.
 
     ``files`` are contents by path in the suite's folder.
     """
@@ -78,12 +81,12 @@ class OriginFiles:
 
 
 def shipped_origin(spec: OpSpec) -> OriginFiles:
-    """A shipped specification, which the suite only names."""
+    """Return the origin of a shipped specification, which the suite only names."""
     return OriginFiles(spec.op, Origin(digest=spec_digest(spec)))
 
 
 def carried_origin(spec: OpSpec, faults: Sequence[Mutant]) -> OriginFiles:
-    """A specification, with all that it extends, and its mutants as files of the suite."""
+    """Write a specification, with all that it extends, and its mutants as files."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
         specification_file(spec.op): yaml_writer.write(
@@ -94,5 +97,5 @@ def carried_origin(spec: OpSpec, faults: Sequence[Mutant]) -> OriginFiles:
         ),
     }
     files = {path: text.encode() for path, text in texts.items()}
-    specification, of_faults = (sha256(content).hexdigest() for content in files.values())
-    return OriginFiles(spec.op, Origin(specification=specification, faults=of_faults), files)
+    specification, of_mutants = (sha256(content).hexdigest() for content in files.values())
+    return OriginFiles(spec.op, Origin(specification=specification, faults=of_mutants), files)

@@ -35,7 +35,7 @@ FULL_BYTES = 32 * 2**20
 
 
 def encode_container(vectors: Sequence[tuple[Entry, bytes]]) -> bytes:
-    """A container of vectors of one operator and kind, each its entry and its file.
+    """Encode a container of vectors of one operator and kind: entries and files.
 
     It depends on nothing else, so any process can make it; :class:`Packer` joins what is made.
     """
@@ -62,7 +62,7 @@ class Packer:
         self._numbers: dict[str, int] = {}
 
     def take(self, entry: Entry, content: bytes) -> None:
-        """One more vector; its container is written when it is full."""
+        """Add a vector; its container is written when it is full."""
         if self._waiting:
             before = self._waiting[-1][0]
             other = (before.op, before.kind) != (entry.op, entry.kind)
@@ -71,17 +71,20 @@ class Packer:
         self._waiting.append((entry, content))
         self._size += len(content)
 
-    def adopt(self, file: str) -> None:
-        """One more container, which is in the folder already; it is checked as one from outside."""
+    def add_file(self, file: str) -> None:
+        """Add a container that is in the folder already, and check it."""
         content = (self._folder / file).read_bytes()
         entries, files = parse_container(content, str(self._folder / file))
         for entry in entries:
             check_sha256(files[f"{entry.id}.npz"], entry.sha256, f"{file}: {entry.id}.npz")
         self._add(file, content, entries)
 
-    def finish(self, known: Table) -> PackedIndex:
-        """The index is written; what the manifest says of the containers. ``known`` as in
-        :meth:`conformance.suite.totals.Totals.knowing`."""
+    def finish(self, unkilled: Table) -> PackedIndex:
+        """Write the index; return what the manifest states of the containers.
+
+        ``unkilled`` as in :meth:`conformance.suite.totals.Totals.with_unkilled`. Raises SuiteError
+        without vectors.
+        """
         if self._waiting:
             self._flush()
         if not self._containers:
@@ -91,7 +94,7 @@ class Packer:
         return PackedIndex(
             root=self._folder,
             containers=tuple(self._containers),
-            totals=self._totals.knowing(known),
+            totals=self._totals.with_unkilled(unkilled),
             digest=self._collected.digest(),
             index=(len(index), hashlib.sha256(index).hexdigest()),
         )
@@ -108,7 +111,7 @@ class Packer:
         self._add(file, content, entries)
 
     def _add(self, file: str, content: bytes, entries: Sequence[Entry]) -> None:
-        one = Container(
+        container = Container(
             number=len(self._containers),
             file=file,
             op=entries[0].op,
@@ -118,42 +121,42 @@ class Packer:
             sha256=hashlib.sha256(content).hexdigest(),
         )
         for entry in entries:
-            self._collected.take(entry, one.number)
+            self._collected.take(entry, container.number)
         self._totals += Totals.of(entries)
-        self._containers.append(one)
+        self._containers.append(container)
 
 
 def container_file(op: str, number: int) -> str:
-    """Where a suite keeps a container."""
+    """Return the path of a container in a suite."""
     return f"{op}/{number:05}.zip"
 
 
 def pack_suite(suite: Suite, out: Path) -> Suite:
-    """Writes a suite as the packed suite ``out``; the files of its vectors stay as they are.
+    """Write a suite as the packed suite ``out``; the vectors' files stay as they are.
 
     Raises SuiteError as :func:`conformance.suite.writer.write_suite` does.
     """
     manifest, bases = suite.manifest, suite.specs.bases()
     with new_suite_folder(out, bases) as folder:
         packer = Packer(folder, manifest.withdrawn)
-        for one in manifest.listed:
-            entry, content = suite.filed(one)
+        for entry in manifest.listed:
+            filed, content = suite.as_file(entry)
             with disk_errors(out):
-                packer.take(entry, content)
+                packer.take(filed, content)
         with disk_errors(out):
             write_packed_manifest(folder, packer, manifest)
     return open_suite(out)
 
 
 def unpack_suite(suite: Suite, out: Path) -> Suite:
-    """Writes a packed suite as the folder ``out``, of the same files."""
+    """Write a packed suite as the folder ``out``, of the same files."""
     with new_suite_folder(out, suite.specs.bases()) as folder:
         entries = []
-        for one in suite.manifest.listed:
-            entry, content = suite.filed(one)
+        for entry in suite.manifest.listed:
+            filed, content = suite.as_file(entry)
             with disk_errors(out):
-                write_vector(folder, entry, content)
-            entries.append(entry)
+                write_vector(folder, filed, content)
+            entries.append(filed)
         head = encode_manifest(dataclasses.replace(suite.manifest, listed=tuple(entries)))
         with disk_errors(out):
             write_file(folder / manifests.FILE_NAME, head)
@@ -161,11 +164,11 @@ def unpack_suite(suite: Suite, out: Path) -> Suite:
 
 
 def write_packed_manifest(folder: Path, packer: Packer, manifest: Manifest) -> None:
-    """Writes the manifest of the containers of a packer; what else it says is that of ``manifest``.
+    """Write the manifest of a packer's containers, otherwise like ``manifest``.
 
     Raises SuiteError if it could not be read again.
     """
-    packed = packer.finish(manifest.unnoticed)
+    packed = packer.finish(manifest.unkilled)
     content = encode_manifest(dataclasses.replace(manifest, listed=Listing(packed)))
     parse_manifest(content, str(folder / manifests.FILE_NAME))
     write_file(folder / manifests.FILE_NAME, content)

@@ -40,57 +40,59 @@ class Proofs:
 
 
 def shipped_proofs_file(op: str) -> Path:
-    """Where the proofs of a shipped operator lie, if there are any."""
+    """Return the path of a shipped operator's proofs, which may not exist."""
     return directory("specs") / "proofs" / f"{op}.json"
 
 
 def proofs_file(spec: OpSpec) -> Path:
-    """Where the proofs of a specification belong."""
-    own = Path(spec.file)
-    if own.resolve().parent == directory("specs").resolve():
+    """Return the path at which the proofs of a specification belong."""
+    file = Path(spec.file)
+    if file.resolve().parent == directory("specs").resolve():
         return shipped_proofs_file(spec.op)
-    return own.with_suffix(".proofs.json")
+    return file.with_suffix(".proofs.json")
 
 
 def load_proofs(spec: OpSpec) -> Proofs | None:
-    """The proofs that are kept of a specification as it is; None where there are none.
+    """Read the stored proofs of a specification as it is; None if there are none.
 
     Raises SuiteError for a file that is damaged.
     """
     for file in dict.fromkeys((proofs_file(spec), shipped_proofs_file(spec.op))):
-        found = read_proofs(file) if file.is_file() else None
-        if found is not None and found.specification == spec_digest(spec):
-            return found
+        proofs = read_proofs(file) if file.is_file() else None
+        if proofs is not None and proofs.specification == spec_digest(spec):
+            return proofs
     return None
 
 
 def proven_infeasible(spec: OpSpec) -> InfeasiblePairs:
-    """What is proven of a specification; nothing of one that has changed since, and nothing of
-    strata that have."""
-    found = load_proofs(spec)
-    if found is None:
+    """Return the pairs that are proven infeasible.
+
+    Empty if the specification has changed since; without strata if these have.
+    """
+    proofs = load_proofs(spec)
+    if proofs is None:
         return {}
-    if found.strata == strata_of(spec).meaning:
-        return found.infeasible
+    if proofs.strata == strata_of(spec).meaning:
+        return proofs.infeasible
     return {
-        rank: {pair: why for pair, why in pairs.items() if not any(map(is_stratum, pair))}
-        for rank, pairs in found.infeasible.items()
+        rank: {pair: reasons for pair, reasons in pairs.items() if not any(map(is_stratum, pair))}
+        for rank, pairs in proofs.infeasible.items()
     }
 
 
 def complete_proofs(spec: OpSpec) -> Proofs | None:
-    """The proofs of a specification and of its strata as they are; None if any are missing."""
-    found = load_proofs(spec)
-    return found if found is not None and found.strata == strata_of(spec).meaning else None
+    """Return the proofs of a specification and its strata; None if any are missing."""
+    proofs = load_proofs(spec)
+    return proofs if proofs is not None and proofs.strata == strata_of(spec).meaning else None
 
 
 def encode_proofs(proofs: Proofs) -> bytes:
-    """The content of a file of proofs: one line per first target of each rank, one per witness."""
+    """Encode a file of proofs: a line per rank and first target, and per witness."""
     document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
     if proofs.strata:
         document["strata"] = proofs.strata
     document |= {
-        f"rank {rank}": found for rank, found in infeasible_to_json(proofs.infeasible).items()
+        f"rank {rank}": by_first for rank, by_first in infeasible_to_json(proofs.infeasible).items()
     }
     if proofs.witnesses:
         document["witnesses"] = [case_to_json(case) for case in proofs.witnesses]
@@ -98,27 +100,30 @@ def encode_proofs(proofs: Proofs) -> bytes:
 
 
 def read_proofs(path: Path) -> Proofs:
-    """The proofs in a file. Raises SuiteError for what is not of the format."""
+    """Read a file of proofs.
+
+    Raises SuiteError for what is not of the format.
+    """
     return parse_proofs(read_bytes(path), str(path))
 
 
 def parse_proofs(data: bytes, where: str) -> Proofs:
-    """The proofs in the content of a file; see :func:`read_proofs`."""
+    """Parse the content of a file; see :func:`read_proofs`."""
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
-    ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
+    ranks = {key: pairs for key, pairs in document.items() if key.startswith("rank ")}
     document.setdefault("witnesses", [])
     keys = ("format", "op", "specification", *ranks, "witnesses")
     record = JsonObject(document, where, keys, ("strata",))
-    by_rank = {key.removeprefix("rank "): found for key, found in ranks.items()}
+    by_rank = {key.removeprefix("rank "): pairs for key, pairs in ranks.items()}
     op = record.text("op")
     return Proofs(
         op=op,
         specification=record.text("specification"),
         infeasible=parse_infeasible(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
         witnesses=tuple(
-            case_from_json(JsonObject(one, f"{where}: witness {number}", CASE_KEYS), op)
-            for number, one in enumerate(record.items("witnesses"), start=1)
+            case_from_json(JsonObject(witness, f"{where}: witness {number}", CASE_KEYS), op)
+            for number, witness in enumerate(record.items("witnesses"), start=1)
         ),
         strata=record.text("strata") if record.has("strata") else "",
     )

@@ -49,7 +49,7 @@ _LINE = ("id", *CASE_KEYS, "level", "suites", "edges", "kills", "excused", "dige
 
 @dataclass(frozen=True)
 class RecordedCase:
-    """A case, and what is dear to know of it.
+    """A case, and what takes long to find out about it.
 
     ``kills`` are the mutants of the catalogue that its vector kills at level should, ``excused``
     those among them that an allowed interpretation excuses at level must, ``edges`` the coverage
@@ -85,9 +85,9 @@ class RecordedCases:
 
     ``specification`` is the digest of the specification that they were selected for
     (:func:`conformance.spec.digest.spec_digest`), ``seed`` and ``versions`` are what the selection
-    depends on besides. ``indistinguishable`` are groups of faults that every vector answers alike.
+    depends on besides. ``indistinguishable`` are groups of mutants that no vector distinguishes.
     ``parts`` says of each element type and rank what the vectors do not kill; empty if not known.
-    ``faults`` is the table of the file that they were read from, or are to take the place of, and
+    ``faults`` is the table of the file that they were read from, or are to replace, and
     ``targets`` that of coverage targets.
     """
 
@@ -104,7 +104,7 @@ class RecordedCases:
     @cached_property
     def kills(self) -> Mapping[str, tuple[str, ...]]:
         """By id, the mutants that each vector kills at level should."""
-        return {one.case.id: one.kills for one in self.recorded}
+        return {entry.case.id: entry.kills for entry in self.recorded}
 
     @cached_property
     def excused(self) -> Mapping[str, tuple[str, ...]]:
@@ -113,71 +113,80 @@ class RecordedCases:
 
     @property
     def count(self) -> Count:
-        """How many have values, and how many must be rejected."""
-        reject = sum(one.case.reject is not None for one in self.recorded)
-        return Count(len(self.recorded) - reject, reject)
+        """Counts of value cases and of negative tests."""
+        negative = sum(entry.case.reject is not None for entry in self.recorded)
+        return Count(len(self.recorded) - negative, negative)
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """The suites that some case belongs to, in an order that agrees with those of all cases.
+        """The suites that cases belong to, in an order that agrees with those of all cases.
 
         Raises graphlib.CycleError, a ValueError, where none does.
         """
         order: TopologicalSorter[str] = TopologicalSorter()
-        for suites in dict.fromkeys(one.suites for one in self.recorded):
-            for place, name in enumerate(suites):
-                order.add(name, *suites[:place])
+        for suites in dict.fromkeys(entry.suites for entry in self.recorded):
+            for position, name in enumerate(suites):
+                order.add(name, *suites[:position])
         return tuple(order.static_order())
 
     @cached_property
     def digest(self) -> str:
         """The digest of the vectors that are not withdrawn
         (:func:`conformance.suite.totals.entries_digest`)."""
-        asked = [one for one in self.recorded if one.withdrawn is None]
-        lines = (f"{one.digest}  {one.case.id}\n" for one in sorted(asked, key=lambda o: o.case.id))
+        used = [entry for entry in self.recorded if entry.withdrawn is None]
+        lines = (
+            f"{entry.digest}  {entry.case.id}\n"
+            for entry in sorted(used, key=lambda entry: entry.case.id)
+        )
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
         """By id, why a vector is no longer used."""
-        return {one.case.id: one.withdrawn for one in self.recorded if one.withdrawn is not None}
+        return {
+            entry.case.id: entry.withdrawn for entry in self.recorded if entry.withdrawn is not None
+        }
 
 
 def recorded_cases_file(op: str) -> Path:
-    """Where the recorded cases of a shipped operator lie, if there are any."""
+    """Return the path of a shipped operator's recorded cases, which may not exist."""
     return directory("specs") / "cases" / f"{op}.jsonl"
 
 
 def current_cases(spec: OpSpec) -> RecordedCases | None:
-    """What is recorded of a specification; None of one that is not as shipped."""
+    """Read the cases recorded for a specification; None if it is not as shipped."""
     file = recorded_cases_file(spec.op)
-    found = read_recorded_cases(file) if file.is_file() else None
-    return found if found is not None and found.specification == spec_digest(spec) else None
+    if not file.is_file():
+        return None
+    cases = read_recorded_cases(file)
+    return cases if cases.specification == spec_digest(spec) else None
 
 
 def current_value_cases(spec: OpSpec) -> tuple[Case, ...]:
-    """The value cases that are recorded of a specification; none of one that is not as shipped."""
-    found = current_cases(spec)
-    return tuple(one.case for one in found.recorded if one.case.reject is None) if found else ()
+    """Read the value cases recorded for a specification; none if it is not as shipped."""
+    cases = current_cases(spec)
+    return (
+        tuple(entry.case for entry in cases.recorded if entry.case.reject is None) if cases else ()
+    )
 
 
 def committed_operators() -> tuple[str, ...]:
-    """The operators that have recorded cases: those of the shipped suite, in its order."""
+    """List the operators that have recorded cases, in the order of the shipped suite."""
     return tuple(sorted(file.stem for file in (directory("specs") / "cases").glob("*.jsonl")))
 
 
 def encode_recorded_cases(cases: RecordedCases) -> bytes:
-    """The content of a file of recorded cases.
+    """Encode a file of recorded cases.
 
     Names stand in tables of the first line; in each line they would be most of the file. New
     mutants and targets come last, so that the places of the others, and their lines, stay.
     """
-    recorded = [one.case for one in cases.recorded]
-    tables = {key: _in_order([list(getattr(one, key)) for one in recorded]) for key in _TABLES}
+    plain = [entry.case for entry in cases.recorded]
+    tables = {key: _in_order([list(getattr(entry, key)) for entry in plain]) for key in _TABLES}
     suites = cases.suites
-    faults = _table(cases.faults, (one.kills for one in cases.recorded), cases.parts.mutants)
-    edges = _table(cases.targets, (one.edges for one in cases.recorded))
-    places = {fault: place for place, fault in enumerate(faults)}
+    mutants = _table(cases.faults, (entry.kills for entry in cases.recorded), cases.parts.mutants)
+    targets = _table(cases.targets, (entry.edges for entry in cases.recorded))
+    indices = {mutant: index for index, mutant in enumerate(mutants)}
     head = {
         "format": FORMAT,
         "op": cases.op,
@@ -186,17 +195,17 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
         "versions": dict(sorted(cases.versions.items())),
         **tables,
         "suites": list(suites),
-        "edges": edges,
-        "faults": faults,
+        "edges": targets,
+        "faults": mutants,
         "indistinguishable": [list(group) for group in cases.indistinguishable],
         "counts": vars(cases.count),
         "withdrawn": dict(cases.withdrawn),
         "digest": cases.digest,
-        "parts": cases.parts.to_json(places),
+        "parts": cases.parts.to_json(indices),
     }
     lines: list[Any] = [head]
-    for one in cases.recorded:
-        case = one.case
+    for entry in cases.recorded:
+        case = entry.case
         lines.append(
             [
                 case.id,
@@ -204,12 +213,12 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
                 case.pattern,
                 case.seed,
                 case.reject,
-                one.level,
-                [suites.index(name) for name in one.suites],
-                _bits(one.edges, edges),
-                _bits(one.kills, faults),
-                _bits(one.excused, faults),
-                _text(bytes.fromhex(one.digest)),
+                entry.level,
+                [suites.index(name) for name in entry.suites],
+                _bits(entry.edges, targets),
+                _bits(entry.kills, mutants),
+                _bits(entry.excused, mutants),
+                _text(bytes.fromhex(entry.digest)),
             ]
         )
     compact = (",", ":")
@@ -219,22 +228,22 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
 
 
 def _table(
-    known: Sequence[str], used: Iterable[Iterable[str]], more: Iterable[str] = ()
+    table: Sequence[str], used: Iterable[Iterable[str]], besides: Iterable[str] = ()
 ) -> list[str]:
-    """A table with what is new at its end."""
-    return [*known, *sorted({*more}.union(*used).difference(known))]
+    """Extend a table; what is new comes at its end."""
+    return [*table, *sorted({*besides}.union(*used).difference(table))]
 
 
 def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
-    """All names, in the order of the longest lists."""
+    """List all names, in the order of the longest lists."""
     longest = sorted(lists, key=len, reverse=True)
     return list(dict.fromkeys(name for names in longest for name in names))
 
 
 def _bits(names: Iterable[str], table: Sequence[str]) -> str:
-    """Names as a set of bits, the first of the table the lowest of the first byte."""
-    places = {name: place for place, name in enumerate(table)}
-    number = sum(1 << places[name] for name in names)
+    """Encode names as a set of bits, the first of the table the lowest of the first byte."""
+    indices = {name: index for index, name in enumerate(table)}
+    number = sum(1 << indices[name] for name in names)
     return _text(number.to_bytes((number.bit_length() + 7) // 8, "little"))
 
 
@@ -243,29 +252,32 @@ def _text(data: bytes) -> str:
 
 
 def read_recorded_cases(path: Path) -> RecordedCases:
-    """The recorded cases in a file. Raises SuiteError for what is not of the format."""
+    """Read a file of recorded cases.
+
+    Raises SuiteError for what is not of the format.
+    """
     return parse_recorded_cases(read_bytes(path), str(path))
 
 
 def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
-    """The recorded cases in the content of a file; see :func:`read_recorded_cases`."""
+    """Parse the content of a file; see :func:`read_recorded_cases`."""
     lines = data.splitlines()
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
     record = JsonObject(head, f"{where}:1", _HEAD)
-    faults, edges = record.texts("faults"), record.texts("edges")
-    for table, what in ((faults, "a mutant"), (edges, "a coverage target")):
+    mutants, targets = record.texts("faults"), record.texts("edges")
+    for table, noun in ((mutants, "a mutant"), (targets, "a coverage target")):
         if len(set(table)) != len(table):
-            record.refuse(f"{what} is in the table more than once")
+            record.refuse(f"{noun} is in the table more than once")
     withdrawn = record.texts_by_name("withdrawn")
     reader = _Lines(record, where, withdrawn)
     recorded = tuple(reader.read(number, line) for number, line in enumerate(lines[1:], start=2))
-    ids = {one.case.id for one in recorded}
+    ids = {entry.case.id for entry in recorded}
     if len(ids) != len(recorded):
         record.refuse("a case is in the file more than once")
     if unknown := withdrawn.keys() - ids:
         record.refuse(f"withdraws {min(unknown)[:200]!r}, which is no case of the file")
-    found = RecordedCases(
+    cases = RecordedCases(
         op=record.text("op"),
         specification=record.text("specification"),
         seed=record.whole("seed"),
@@ -275,22 +287,22 @@ def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
             JsonObject({"group": group}, record.where, ("group",)).texts("group")
             for group in record.items("indistinguishable")
         ),
-        faults=faults,
-        targets=edges,
-        parts=parse_survivors(record.raw("parts"), f"{record.where}: parts", faults),
+        faults=mutants,
+        targets=targets,
+        parts=parse_survivors(record.raw("parts"), f"{record.where}: parts", mutants),
     )
     for stated, counted in (
-        (record.raw("counts"), vars(found.count)),
-        (record.raw("digest"), found.digest),
+        (record.raw("counts"), vars(cases.count)),
+        (record.raw("digest"), cases.digest),
     ):
         if stated != counted:
             record.refuse(f"says {str(stated)[:80]}, and the lines give {counted}")
-    return found
+    return cases
 
 
 @dataclass(frozen=True)
 class RecordedHead:
-    """What the first line of a file says of all cases."""
+    """The first line of a file: what it states of all cases."""
 
     op: str
     specification: str
@@ -337,7 +349,10 @@ class _Lines:
         self._edges, self._faults = _Named(head.texts("edges")), _Named(head.texts("faults"))
 
     def read(self, number: int, line: bytes) -> RecordedCase:
-        """The case of a line. Raises SuiteError, which names the line, for what is no case."""
+        """Parse a line.
+
+        Raises SuiteError, which names the line, for what is no case.
+        """
         where = f"{self._where}:{number}"
         values = strict_json.loads(line, where)
         if type(values) is not list or len(values) != len(_LINE):
@@ -366,7 +381,7 @@ class _Lines:
         )
 
     def _by_name(self, key: str, values: object, where: str) -> dict[str, Any]:
-        """What a line gives of a table; null stands for what it leaves out."""
+        """Return a line's values by the names of a table; null stands for what it leaves out."""
         names = self._tables[key]
         if type(values) is not list or len(values) != len(names):
             raise SuiteError(
@@ -385,28 +400,28 @@ class _Named:
         self._bytes: dict[tuple[int, int], list[str]] = {}
 
     def of(self, record: JsonObject, key: str) -> tuple[str, ...]:
-        """The names in a set of bits, sorted."""
+        """Return the names in a set of bits, sorted."""
         text = record.text(key)
         if text not in self._read:
             data = _decoded(record, key)
             if int.from_bytes(data, "little").bit_length() > len(self._table):
                 record.refuse(f"{key!r} has places behind the table of {len(self._table)}")
             names: list[str] = []
-            for place, byte in enumerate(data):
+            for index, byte in enumerate(data):
                 if byte:
-                    names += self._of_byte(place, byte)
+                    names += self._of_byte(index, byte)
             self._read[text] = tuple(sorted(names))
         return self._read[text]
 
-    def _of_byte(self, place: int, byte: int) -> list[str]:
-        if (place, byte) not in self._bytes:
-            eight = self._table[8 * place : 8 * place + 8]
-            self._bytes[place, byte] = [name for bit, name in enumerate(eight) if byte >> bit & 1]
-        return self._bytes[place, byte]
+    def _of_byte(self, index: int, byte: int) -> list[str]:
+        if (index, byte) not in self._bytes:
+            names = self._table[8 * index : 8 * index + 8]
+            self._bytes[index, byte] = [name for bit, name in enumerate(names) if byte >> bit & 1]
+        return self._bytes[index, byte]
 
 
 def _decoded(record: JsonObject, key: str) -> bytes:
-    """The bytes in a text of base64url without padding."""
+    """Decode a text of base64url without padding."""
     text = record.text(key)
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
@@ -415,13 +430,16 @@ def _decoded(record: JsonObject, key: str) -> bytes:
 
 
 def case_to_json(case: Case) -> dict[str, Any]:
-    """A case as JSON data, of which :func:`case_from_json` makes it again; the operator aside."""
-    said = case.canonical()
-    return {key: said[key] for key in CASE_KEYS}
+    """Serialise a case to JSON data, without its operator.
+
+    The inverse is :func:`case_from_json`.
+    """
+    data = case.canonical()
+    return {key: data[key] for key in CASE_KEYS}
 
 
 def case_from_json(record: JsonObject, op: str) -> Case:
-    """The case that a record of known keys tells, as ``case.json`` and a recorded case do."""
+    """Parse the case in a record of ``case.json``, or of a recorded case."""
     attributes = record.table("attributes")
     for name, value in attributes.items():
         if not all(_is_scalar(item) for item in (value if isinstance(value, list) else [value])):

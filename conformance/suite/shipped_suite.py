@@ -29,17 +29,17 @@ CORE = "core"
 
 
 def shipped_folder() -> Path:
-    """The folder that the shipped suite is made from, which stands for it."""
+    """Return the folder that the shipped suite is made from, which stands for it."""
     return (directory("specs") / "cases").resolve()
 
 
 def has_shipped_suite() -> bool:
-    """Whether any operator has recorded cases here."""
+    """Return whether any operator has recorded cases here."""
     return bool(committed_operators())
 
 
 def shipped_manifest() -> Manifest:
-    """What the shipped suite holds.
+    """Return the manifest of the shipped suite.
 
     Raises SuiteError for a file of recorded cases that is damaged.
     """
@@ -49,18 +49,20 @@ def shipped_manifest() -> Manifest:
 
 @lru_cache(maxsize=1)
 def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
-    """By what files there are, so that one that changes is read again."""
-    listed = Recordings([file for file, *_ in files])
-    heads = listed.heads.values()
+    """Make the manifest; a file that changes is read again."""
+    recordings = Recordings([file for file, *_ in files])
+    heads = recordings.heads.values()
     seeds = {head.seed for head in heads}
     return Manifest(
         name=CORE,
         seed=seeds.pop() if len(seeds) == 1 else 0,
         versions=dict(chain.from_iterable(head.versions.items() for head in heads)),
-        listed=listed,
-        strength=LazyMapping(listed.heads, partial(_strength, listed)),
-        withdrawn=listed.withdrawn,
-        specifications={op: Origin(digest=head.specification) for op, head in listed.heads.items()},
+        listed=recordings,
+        strength=LazyMapping(recordings.heads, partial(_strength, recordings)),
+        withdrawn=recordings.withdrawn,
+        specifications={
+            op: Origin(digest=head.specification) for op, head in recordings.heads.items()
+        },
     )
 
 
@@ -69,21 +71,23 @@ def _strength(listed: Recordings, op: str) -> Unreachable:
 
 
 def recorded_unreachable(spec: OpSpec, recorded: RecordedCases) -> Unreachable:
-    """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
+    """Return what no case of an operator reaches: by proofs, catalogue and measurements."""
     return replace(
         proven_unreachable(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
     )
 
 
 def proven_unreachable(spec: OpSpec) -> Unreachable:
-    """What nothing can kill or cover of an operator, before any of its vectors is looked at."""
+    """Return what no case of an operator reaches, before any vector is measured."""
     return Unreachable(
         infeasible=proven_infeasible(spec),
         strata=strata_of(spec).meaning if complete_proofs(spec) else "",
-        equivalent={fault.id: fault.equivalent for fault in mutants_of(spec) if fault.equivalent},
+        equivalent={
+            mutant.id: mutant.equivalent for mutant in mutants_of(spec) if mutant.equivalent
+        },
     )
 
 
 def is_outdated(spec: OpSpec, recorded: RecordedCases) -> bool:
-    """Whether the specification has changed since its cases were selected."""
+    """Return whether the specification has changed since its cases were selected."""
     return recorded.specification != spec_digest(spec)

@@ -1,8 +1,8 @@
 """Which mutants the vectors of each element type and rank do not kill, and why.
 
 A mutant that no vector of a part kills is in one of the states of :class:`Survivors`; one of which
-nothing is said was killed there. In files mutants are told by their places in the table of mutants
-that the file has anyway (``faults``), and a reason is written once.
+nothing is said was killed there. Files hold the indices of mutants in the table of mutants that
+they have anyway (``faults``), and a reason once.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Partition:
 
 @dataclass(frozen=True)
 class Survivors:
-    """The mutants that no vector of a part kills at both levels.
+    """The mutants that no vector of a partition kills at both levels.
 
-    ``inert`` cannot show: the replaced rule is not reached there, or is the same. ``stated`` cannot
-    either, and gives the reason. ``excused`` are killed at level should, and at level must an
-    allowed interpretation gives what they give. ``undetermined`` might show, and nobody knows how;
-    they may be killed at level should, and not at must.
+    ``inert`` cannot be killed: the replaced rule is not reached there, or is the same. ``stated``
+    cannot either, and gives the reason. ``excused`` are killed at level should, and at level must
+    an allowed interpretation gives what they give. ``undetermined`` might be killed, and it is open
+    how; they may be killed at level should, and not at must.
     """
 
     inert: frozenset[str] = frozenset()
@@ -54,18 +54,18 @@ class Survivors:
 
     @property
     def mutants(self) -> frozenset[str]:
-        """All of them."""
+        """All survivors."""
         return self.inert | self.stated.keys() | self.excused | self.undetermined
 
-    def cannot_show(self, level: str) -> frozenset[str]:
-        """Those that no vector could kill at a level, which say nothing against a suite."""
-        never = self.inert | self.stated.keys()
-        return never | self.excused if level == "must" else never
+    def unkillable(self, level: str) -> frozenset[str]:
+        """Return those that no vector can kill at a level."""
+        unkillable = self.inert | self.stated.keys()
+        return unkillable | self.excused if level == "must" else unkillable
 
 
 @dataclass(frozen=True)
 class SurvivorTable:
-    """The survivors in each part of an operator; false where nothing is known of any.
+    """Surviving mutants by partition; false if none is known.
 
     ``profiles`` gives for each name of a profile the predicates of the cases that it leaves out, as
     a backend declares them (:class:`conformance.backends.capabilities.Exclusion`).
@@ -79,68 +79,86 @@ class SurvivorTable:
 
     @cached_property
     def mutants(self) -> frozenset[str]:
-        """All mutants that survive in some part."""
-        return frozenset().union(*(one.mutants for one in self.survivors.values()))
+        """All mutants that survive in any partition."""
+        return frozenset().union(*(survivors.mutants for survivors in self.survivors.values()))
 
     @property
-    def nowhere(self) -> frozenset[str]:
-        """The mutants that show in no part, whatever the case: they say nothing of a suite."""
-        never = [one.cannot_show("should") for one in self.survivors.values()]
-        return never[0].intersection(*never) if never else frozenset()
+    def never_killed(self) -> frozenset[str]:
+        """The mutants that no vector of any partition can kill; they do not lower a score."""
+        unkillable = [survivors.unkillable("should") for survivors in self.survivors.values()]
+        return unkillable[0].intersection(*unkillable) if unkillable else frozenset()
 
     def profile_without(self, predicates: Collection[str | None]) -> str:
-        """The profile that leaves out the cases of these predicates; empty where there is none."""
-        for name, of_profile in self.profiles.items():
-            if {" ".join(one.split()) for one in of_profile} == set(predicates):
+        """Return the profile that leaves out the cases of these predicates, or an empty text."""
+        for name, excluded in self.profiles.items():
+            if {" ".join(predicate.split()) for predicate in excluded} == set(predicates):
                 return name
         return ""
 
-    def to_json(self, places: Mapping[str, int]) -> dict[str, Any]:
-        """As JSON data; ``places`` are those of the mutants in the table of the file."""
-        found = sorted({why for one in self.survivors.values() for why in one.stated.values()})
-        reasons = {why: place for place, why in enumerate(found)}
+    def to_json(self, indices: Mapping[str, int]) -> dict[str, Any]:
+        """Return JSON data.
+
+        ``indices`` are those of the mutants in the table of the file.
+        """
+        reasons = sorted(
+            {
+                reason
+                for survivors in self.survivors.values()
+                for reason in survivors.stated.values()
+            }
+        )
+        reason_indices = {reason: index for index, reason in enumerate(reasons)}
         return {
             "profiles": {name: list(self.profiles[name]) for name in sorted(self.profiles)},
-            "reasons": found,
+            "reasons": reasons,
             "table": [
-                _row(part, self.survivors[part], places, reasons) for part in sorted(self.survivors)
+                _row(partition, self.survivors[partition], indices, reason_indices)
+                for partition in sorted(self.survivors)
             ],
         }
 
 
 def parse_survivors(data: object, where: str, mutants: Sequence[str]) -> SurvivorTable:
-    """The parts in JSON data; ``mutants`` is the table of the file.
+    """Parse the survivors by partition; ``mutants`` is the table of the file.
 
     Raises SuiteError for what is not of the form.
     """
     record = JsonObject(data, where, _KEYS)
     profiles = {
-        name: JsonObject({name: when}, f"{where}: profiles", (name,)).texts(name)
-        for name, when in record.table("profiles").items()
+        name: JsonObject({name: predicates}, f"{where}: profiles", (name,)).texts(name)
+        for name, predicates in record.table("profiles").items()
     }
     reasons = record.texts("reasons")
     survivors: dict[Partition, Survivors] = {}
     for row in record.items("table"):
-        part, found = _survivors(JsonObject(row, f"{where}: a part", _ROW), mutants, reasons)
-        if part in survivors:
-            record.refuse(f"{part.dtype} of rank {part.rank} {part.profile!r} stands there twice")
-        if part.profile and part.profile not in profiles:
-            record.refuse(f"there is no profile {part.profile[:80]!r}")
-        survivors[part] = found
+        partition, partition_survivors = _survivors(
+            JsonObject(row, f"{where}: a part", _ROW), mutants, reasons
+        )
+        if partition in survivors:
+            what = f"{partition.dtype} of rank {partition.rank} {partition.profile!r}"
+            record.refuse(f"{what} stands there twice")
+        if partition.profile and partition.profile not in profiles:
+            record.refuse(f"there is no profile {partition.profile[:80]!r}")
+        survivors[partition] = partition_survivors
     return SurvivorTable(survivors, profiles)
 
 
 def _row(
-    part: Partition, found: Survivors, places: Mapping[str, int], reasons: Mapping[str, int]
+    partition: Partition,
+    survivors: Survivors,
+    indices: Mapping[str, int],
+    reasons: Mapping[str, int],
 ) -> dict[str, Any]:
     stated: dict[str, list[int]] = {}
-    for reason, place in sorted((reasons[why], places[name]) for name, why in found.stated.items()):
-        stated.setdefault(str(reason), []).append(place)
+    for reason_index, index in sorted(
+        (reasons[reason], indices[name]) for name, reason in survivors.stated.items()
+    ):
+        stated.setdefault(str(reason_index), []).append(index)
     return {
-        "dtype": part.dtype,
-        "rank": part.rank,
-        "profile": part.profile or None,
-        **{key: sorted(places[name] for name in getattr(found, key)) for key in _LISTS},
+        "dtype": partition.dtype,
+        "rank": partition.rank,
+        "profile": partition.profile or None,
+        **{key: sorted(indices[name] for name in getattr(survivors, key)) for key in _LISTS},
         "stated": stated,
     }
 
@@ -148,24 +166,24 @@ def _row(
 def _survivors(
     record: JsonObject, mutants: Sequence[str], reasons: Sequence[str]
 ) -> tuple[Partition, Survivors]:
-    part = Partition(
+    partition = Partition(
         record.text("dtype"), record.whole("rank"), record.optional_text("profile") or ""
     )
-    if part.dtype not in DTYPES or not 1 <= part.rank <= MAX_RANK:
-        record.refuse(f"{part.dtype[:20]!r} of rank {part.rank} is no part")
-    record.where += f" ({part.dtype} of rank {part.rank})"
-    lists = {key: frozenset(record.named(key, mutants)) for key in _LISTS}
+    if partition.dtype not in DTYPES or not 1 <= partition.rank <= MAX_RANK:
+        record.refuse(f"{partition.dtype[:20]!r} of rank {partition.rank} is no part")
+    record.where += f" ({partition.dtype} of rank {partition.rank})"
+    states = {key: frozenset(record.named(key, mutants)) for key in _LISTS}
     stated: dict[str, str] = {}
-    count = sum(map(len, lists.values()))
-    known = {str(place): why for place, why in enumerate(reasons)}
-    for place, why in record.table("stated").items():
-        if place not in known:
-            record.refuse(f"'stated' has the reason {place[:20]!r} of {len(reasons)}")
+    count = sum(map(len, states.values()))
+    reasons_by_index = {str(index): reason for index, reason in enumerate(reasons)}
+    for index, places in record.table("stated").items():
+        if index not in reasons_by_index:
+            record.refuse(f"'stated' has the reason {index[:20]!r} of {len(reasons)}")
         where = f"{record.where}: stated"
-        names = JsonObject({place: why}, where, (place,)).named(place, mutants)
-        stated |= dict.fromkeys(names, known[place])
+        names = JsonObject({index: places}, where, (index,)).named(index, mutants)
+        stated |= dict.fromkeys(names, reasons_by_index[index])
         count += len(names)
-    found = Survivors(stated=stated, **lists)
-    if len(found.mutants) != count:
+    survivors = Survivors(stated=stated, **states)
+    if len(survivors.mutants) != count:
         record.refuse("a mutant is in more than one state")
-    return part, found
+    return partition, survivors

@@ -36,7 +36,7 @@ _INPUT_KEYS = ("name", "dtype", "shape", "array")
 
 
 def encode_vector(vector: Vector) -> bytes:
-    """The vector as a file; equal vectors give equal bytes with equal versions of zlib.
+    """Encode a vector; equal ones give equal bytes with equal versions of zlib.
 
     Raises ValueError for arrays that are not of the types and number that the vector states.
     """
@@ -44,7 +44,10 @@ def encode_vector(vector: Vector) -> bytes:
 
 
 def vector_members(vector: Vector) -> dict[str, bytes]:
-    """The unpacked members of a vector's file, in order; raises as :func:`encode_vector` does."""
+    """Return the unpacked members of a vector's file, in order.
+
+    Raises as :func:`encode_vector` does.
+    """
     case = vector.case
     for name in vector.readings:
         if not INTERPRETATION_NAME.fullmatch(name):
@@ -79,8 +82,8 @@ def vector_members(vector: Vector) -> dict[str, bytes]:
     return {CASE_MEMBER: strict_json.dumps(document), **dict(writer.written)}
 
 
-def content_digest(found: Mapping[str, bytes]) -> str:
-    """A digest of what a vector asks and what it accepts, from the members of its file.
+def content_digest(members: Mapping[str, bytes]) -> str:
+    """Compute a digest of what a vector tests and accepts, from its file's members.
 
     It covers the arrays, and of ``case.json`` what says which array is what; the id covers the
     case. It leaves out what people read and what names the coverage targets, so better words do not
@@ -88,27 +91,30 @@ def content_digest(found: Mapping[str, bytes]) -> str:
     compute it elsewhere. It is the first 128 bits of a SHA-256: they tell files apart that were not
     made to be alike, and a file follows from its case.
     """
-    document = strict_json.loads(found[CASE_MEMBER], CASE_MEMBER)
+    document = strict_json.loads(members[CASE_MEMBER], CASE_MEMBER)
     text = json.dumps({key: document[key] for key in DIGESTED}, separators=(",", ":"))
     lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE_MEMBER}\n"]
-    for name in sorted(found.keys() - {CASE_MEMBER}):
-        lines.append(f"{hashlib.sha256(found[name]).hexdigest()}  {name}\n")
+    for name in sorted(members.keys() - {CASE_MEMBER}):
+        lines.append(f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
 
 
 def open_vector_file(data: bytes, source: str) -> Archive:
-    """The members of a file. Raises SuiteError for what is unsafe or damaged."""
+    """Open the members of a file.
+
+    Raises SuiteError for what is unsafe or damaged.
+    """
     return Archive(data, limit=MAX_UNPACKED, source=source)
 
 
 def decode_vector(
     data: bytes, source: str, *, strict: bool = False, answers: bool = True
 ) -> Vector:
-    """The vector in a file's bytes; its arrays are read-only and of their logical types.
+    """Decode a file; its arrays are read-only and of their logical types.
 
     ``strict`` also applies the published JSON Schema. Without ``answers`` they and those of
-    readings are left out, and not read. Raises SuiteError, naming ``source`` and the member, for
-    anything that is unsafe, damaged, of a newer format, or not consistent with itself.
+    interpretations are left out, and not read. Raises SuiteError, naming ``source`` and the member,
+    for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
     content = open_vector_file(data, source)
     if next(iter(content), None) != CASE_MEMBER:
@@ -160,7 +166,7 @@ def _answered(vector: Vector, record: JsonObject, reader: MemberReader) -> Vecto
 
 
 def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array, ...]:
-    """The inputs; each must be what the case says of it."""
+    """Return the inputs; each must be what the case says of it."""
     shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
     entries = [
         JsonObject(entry, f"{record.where}: input {i}", _INPUT_KEYS)
@@ -180,7 +186,7 @@ def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array
 
 
 def _check_answers(record: JsonObject, vector: Vector) -> None:
-    """A negative test has no answers; every interpretation answers every output."""
+    """Check that a negative test has no outputs, and each interpretation has all."""
     if (vector.case.reject is None) != bool(vector.answers):
         record.refuse("a vector has outputs exactly if it is not to be rejected")
     names = [answer.name for answer in vector.answers]

@@ -42,9 +42,10 @@ _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.I
 
 
 def check_target(out: Path, bases: Iterable[OriginFiles] = ()) -> None:
-    """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there.
+    """Check that a suite may be written to ``out``: a suite, empty, or absent.
 
-    ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
+    ``bases`` as in :func:`write_suite`; their files replace none that is not the suite's. Raises
+    SuiteError otherwise.
     """
     if Path.cwd().is_relative_to(resolved(out)):
         raise SuiteError(
@@ -73,7 +74,7 @@ def check_target(out: Path, bases: Iterable[OriginFiles] = ()) -> None:
 
 
 def _check_foreign(out: Path, bases: Iterable[OriginFiles]) -> None:
-    """Refuses to replace a specification that somebody else put where the suite has its own."""
+    """Refuse to replace a specification that somebody else put where the suite has its own."""
     listed = _owned(out)
     if listed is None:
         return
@@ -100,13 +101,13 @@ def write_suite(
     bases: Iterable[OriginFiles] = (),
     beside: Suite | None = None,
 ) -> Suite:
-    """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
+    """Write vectors, each with its subsets, as the suite ``out``; open it.
 
     The suite is made beside ``out`` and put in its place at the end, so whatever interrupts the
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
-    in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
-    a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
-    must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can show, by
+    in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the mutants
+    that a vector kills, by id, ``excused`` those that an allowed interpretation excuses at level
+    must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can reach, by
     operator, ``bases`` what the vectors of each operator were made from (the shipped specification,
     if left out). ``versions`` are recorded, and that of zlib, on which the files' bytes depend. The
     files of the suite ``beside`` are taken over as they are, and come first. Two writers must not
@@ -137,7 +138,7 @@ def write_suite(
 
 
 def _origins(entries: Iterable[Entry], bases: Iterable[OriginFiles]) -> dict[str, Origin]:
-    """What the vectors of each operator were made from; if it is not given, what is shipped."""
+    """Return what the vectors of each operator were made from; by default what is shipped."""
     given = {basis.op: basis.origin for basis in bases}
     others = {entry.op for entry in entries if entry.op not in given}
     specs = {op: spec for op, spec in shipped_specs().items() if op in others} if others else {}
@@ -146,7 +147,7 @@ def _origins(entries: Iterable[Entry], bases: Iterable[OriginFiles]) -> dict[str
 
 @contextlib.contextmanager
 def new_suite_folder(out: Path, bases: Iterable[OriginFiles], plan: bytes = b"") -> Iterator[Path]:
-    """A new folder, to be filled, that takes the place of the suite ``out`` at the end.
+    """Make a new folder, to be filled, that replaces the suite ``out`` at the end.
 
     Whatever interrupts the writing leaves the old suite whole. What was written until then is
     removed; with a ``plan`` it stays for the next that has the same plan, and is found in the
@@ -183,12 +184,12 @@ def _write_vectors(
     out: Path,
     kills: Mapping[str, tuple[str, ...]],
     excused: Mapping[str, tuple[str, ...]],
-    there: Iterable[Entry] = (),
+    existing: Iterable[Entry] = (),
 ) -> tuple[Entry, ...]:
-    taken = {entry.id for entry in there}
+    existing_ids = {entry.id for entry in existing}
     entries: dict[str, Entry] = {}
     for vector, suites in vectors:
-        if vector.id in entries or vector.id in taken:
+        if vector.id in entries or vector.id in existing_ids:
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
         entry, content = encode_entry(
             vector, suites, kills.get(vector.id, ()), excused.get(vector.id, ())
@@ -196,7 +197,7 @@ def _write_vectors(
         entries[vector.id] = entry
         with disk_errors(out):
             write_vector(folder, entry, content)
-    if not entries and not taken:
+    if not entries and not existing_ids:
         raise SuiteError("a suite without vectors is not written", hint="choose more operators")
     return tuple(entries.values())
 
@@ -207,9 +208,9 @@ def encode_entry(
     kills: tuple[str, ...] = (),
     excused: tuple[str, ...] = (),
 ) -> tuple[Entry, bytes]:
-    """The entry of a vector, and its file.
+    """Encode a vector; return its entry, and its file.
 
-    It is read back, so that a vector that nobody could read is found where it is made.
+    It is read back, so that a vector that cannot be read shows where it is made.
     """
     members = vector_members(vector)
     content = write_zip(list(members.items()))
@@ -220,7 +221,7 @@ def encode_entry(
 
 
 def write_vector(folder: Path, entry: Entry, content: bytes) -> None:
-    """Writes the file of an entry into the folder of its suite."""
+    """Write the file of an entry into the folder of its suite."""
     (folder / entry.op).mkdir(exist_ok=True)
     write_file(folder / entry.path, content)
 
@@ -232,17 +233,17 @@ def _copied(
     kills: Mapping[str, tuple[str, ...]],
     excused: Mapping[str, tuple[str, ...]],
 ) -> tuple[Entry, ...]:
-    """The entries of a suite, with what is known of them now; their files are copied."""
+    """Copy the files of a suite; return its entries, with the kills measured now."""
     entries = []
-    for one in suite.manifest.listed:
-        entry, content = suite.filed(one)
+    for entry in suite.manifest.listed:
+        filed, content = suite.as_file(entry)
         with disk_errors(out):
-            write_vector(folder, entry, content)
-        if entry.id in kills:
-            killed = tuple(sorted(kills[entry.id]))
-            allowed = tuple(sorted(excused.get(entry.id, ())))
-            entry = replace(entry, kills=killed, excused=allowed)
-        entries.append(entry)
+            write_vector(folder, filed, content)
+        if filed.id in kills:
+            killed = tuple(sorted(kills[filed.id]))
+            allowed = tuple(sorted(excused.get(filed.id, ())))
+            filed = replace(filed, kills=killed, excused=allowed)
+        entries.append(filed)
     return tuple(entries)
 
 
@@ -253,7 +254,7 @@ def _write_specifications(folder: Path, bases: Iterable[OriginFiles]) -> None:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Writes a file and waits until it is on the disk."""
+    """Write a file and wait until it is on the disk."""
     with file.open("xb") as opened:
         opened.write(content)
         opened.flush()
@@ -261,7 +262,7 @@ def write_file(file: Path, content: bytes) -> None:
 
 
 def _keep_companions(out: Path, new: Path) -> None:
-    """Copies what the old folder holds beside its manifest and what that lists."""
+    """Copy what the old folder holds beside its manifest and what that lists."""
     if not out.is_dir():
         return
     listed = {manifests.FILE_NAME, *(_owned(out) or ())}
@@ -283,20 +284,21 @@ def _keep_companions(out: Path, new: Path) -> None:
 
 
 def _owned(folder: Path) -> set[str] | None:
-    """The files of a suite by its manifest, apart from those of single vectors; None if it has none
-    that can be read: such a suite is replaced for being damaged.
+    """Return the files of a suite by its manifest, apart from those of single vectors.
+
+    None if it has no manifest that can be read: such a suite is replaced for being damaged.
     """
     try:
         manifest = read_manifest(folder / manifests.FILE_NAME)
     except SuiteError:
         return None
     origins = manifest.specifications.items()
-    found = {path for op, origin in origins for path in origin.files(op)}
-    return found if manifest.packed is None else found | {INDEX, *manifest.files}
+    files = {path for op, origin in origins for path in origin.files(op)}
+    return files if manifest.packed is None else files | {INDEX, *manifest.files}
 
 
 def _put_in_place(new: Path, out: Path) -> None:
-    """Renames ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
+    """Rename ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
     old = aside_folder(out)
     if not out.exists():
         new.rename(out)
@@ -311,7 +313,7 @@ def _put_in_place(new: Path, out: Path) -> None:
 
 
 def _recover(out: Path, new: Path | None) -> None:
-    """Clears what an interrupted writer left: a half-made suite, an old one that stepped aside."""
+    """Clear what an interrupted writer left: a half-made suite, an old one that stepped aside."""
     old = aside_folder(out)
     with disk_errors(out):
         if new is not None and new.is_dir():
@@ -324,7 +326,7 @@ def _recover(out: Path, new: Path | None) -> None:
 
 @contextlib.contextmanager
 def disk_errors(out: Path) -> Iterator[None]:
-    """Turns a failure of the disk into an error that names the suite."""
+    """Turn a failure of the disk into an error that names the suite."""
     try:
         yield
     except (OSError, shutil.Error) as error:

@@ -45,7 +45,6 @@ EXCEPTIONS = {
     "run": NOT_YET,
     "safe_text": NOT_YET,
     "strategies": NOT_YET,
-    "suite": NOT_YET,
     "threads": NOT_YET,
     "verdict": NOT_YET,
 }

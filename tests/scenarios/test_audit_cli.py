@@ -207,7 +207,7 @@ class TestAPart:
     def can_show(self, profile: str, op: str = OP) -> int:
         """How many mutants can show in f32 images, within a profile or any."""
         parts = tiers.core().manifest.strength[op].parts
-        never = parts.survivors[Partition("f32", 4, profile)].cannot_show("should")
+        never = parts.survivors[Partition("f32", 4, profile)].unkillable("should")
         return counted(op) - len(never)
 
     @pytest.mark.exhaustive  # of a profile in smoke see test_mutant_states and test_images

@@ -289,7 +289,7 @@ class TestDrawn:
         assert made.exit_code == 0, made.output
         assert "50 value vectors,   2 negative tests" in made.output
         suite = open_suite(tmp_path / "out")
-        assert [len(piece) for piece in suite.manifest.pieces] == [20, 20, 10, 2]
+        assert [len(piece) for piece in suite.manifest.chunks] == [20, 20, 10, 2]
         assert suite.name == "drawn"
         assert suite.verify() == lint(suite) == ()
         tiny_spec = find_spec(str(spec))

@@ -89,8 +89,8 @@ def test_any_come_back(parts: SurvivorTable) -> None:
 @pytest.mark.parametrize(("level", "cannot"), [("should", 4), ("must", 5)])
 def test_what_cannot_show_depends_on_the_level(level: str, cannot: int) -> None:
     found = PARTS.survivors[Partition("f32", 4)]
-    assert len(found.cannot_show(level)) == cannot
-    assert "never-c" not in found.cannot_show(level)
+    assert len(found.unkillable(level)) == cannot
+    assert "never-c" not in found.unkillable(level)
 
 
 def test_a_reason_is_written_once_and_no_name_is() -> None:
