@@ -40,7 +40,7 @@ def test_so_many_vectors_are_containers_and_one_of_negative_tests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spec = find_spec("AvgPool-1")
-    monkeypatch.setattr(drawn, "MOST", 10)
+    monkeypatch.setattr(drawn, "MAX_VECTORS", 10)
     found = pieces(spec, 25, root=3, folder=NOWHERE)
     assert [one.count for one in found] == [10, 10, 5, 0]
     assert len({one.file for one in found}) == 4

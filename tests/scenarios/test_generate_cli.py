@@ -277,7 +277,7 @@ def draw(spec: Path, out: Path, count: int, *more: object) -> Result:
 
 @pytest.fixture
 def small_containers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "MOST", 20)
+    monkeypatch.setattr(drawn, "MAX_VECTORS", 20)
 
 
 @pytest.mark.usefixtures("small_containers")
@@ -325,7 +325,7 @@ class TestDrawn:
         self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Any
     ) -> None:
         assert draw(spec, tmp_path / "whole", 50).exit_code == 0
-        whole, made = drawn.container, []
+        whole, made = drawn.encode_container, []
 
         def failing(vectors: Any) -> bytes:
             made.append(vectors)
@@ -333,7 +333,7 @@ class TestDrawn:
                 raise error
             return whole(vectors)
 
-        monkeypatch.setattr(drawn, "container", failing)
+        monkeypatch.setattr(drawn, "encode_container", failing)
         stopped = draw(spec, tmp_path / "out", 50)
         assert stopped.exit_code not in (0, 1, 3), stopped.output
         assert "to resume: run the same command again" in stopped.output
@@ -342,7 +342,7 @@ class TestDrawn:
         shutil.copytree(tmp_path / ".out.new", tmp_path / ".other.new")
         assert "resuming" not in draw(spec, tmp_path / "other", 51).output
         made.clear()
-        monkeypatch.setattr(drawn, "container", whole)
+        monkeypatch.setattr(drawn, "encode_container", whole)
         resumed = draw(spec, tmp_path / "out", 50)
         assert resumed.exit_code == 0
         assert "resuming: 2 of 4 containers are there" in resumed.output
@@ -453,7 +453,7 @@ class TestInterruption:
             write(file, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "write", full)
+            patch.setattr(writer, "write_file", full)
             shown = generate(spec, old, "--seed", 5, "--force")
         assert shown.exit_code == 2
         assert "No space left on device" in shown.stderr

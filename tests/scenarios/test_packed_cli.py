@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 @pytest.fixture(scope="module")
 def packed(folder: Suite, tmp_path_factory: pytest.TempPathFactory) -> Suite:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "MOST", 7)
+        patch.setattr(packing, "MAX_VECTORS", 7)
         return pack_suite(folder, tmp_path_factory.mktemp("packed") / "suite")
 
 

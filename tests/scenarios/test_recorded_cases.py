@@ -18,7 +18,7 @@ from conformance.cli import main
 from conformance.generate import recorded
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
-from conformance.suite import proofs, recorded_cases
+from conformance.suite import manifest_check, proofs, recorded_cases, recordings
 from conformance.suite.archive import read_zip
 from conformance.suite.entries import Entry
 from conformance.suite.manifest_check import manifest_problems
@@ -69,7 +69,8 @@ def read_once() -> Iterator[None]:
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recorded_cases, "read", kept)
+        for module in (recorded_cases, recordings, manifest_check):
+            patch.setattr(module, "read_recorded_cases", kept)
         yield
 
 
