@@ -29,7 +29,7 @@ def draw(
     force: bool,
 ) -> None:
     """Write a drawn suite; what an interrupted run of the same command has done is kept."""
-    from conformance import __version__
+    from conformance import __version__, codec
     from conformance.choices import SuiteName
     from conformance.cli.part import claims_of
     from conformance.generate.drawn import draw_all, pieces
@@ -67,7 +67,7 @@ def draw(
         "seed": root,
         "for": repr(claims),
         "versions": manifest.versions,
-        "specifications": {op: one.to_json() for op, one in manifest.specifications.items()},
+        "specifications": codec.to_json(dict(manifest.specifications)),
     }
     began = time.perf_counter()
     with new_suite_folder(out, bases, strict_json.dumps(plan)) as folder:

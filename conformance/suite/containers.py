@@ -20,14 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance import TOOL
+from conformance.codec import Record
 from conformance.errors import SuiteError
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, Archive
-from conformance.suite.entries import KINDS, Container, Entry, parse_entries, parse_pattern
+from conformance.suite.entries import Container, Entry, EntryData, entries_from_data
 from conformance.suite.files import check_sha256, read_bounded
 from conformance.suite.npy import read_npy
-from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import PATH_PART, Totals, digest_line, lines_digest
+from conformance.suite.strict_json import Sha256, Whole, refusing
+from conformance.suite.totals import (
+    PATH_PART,
+    Count,
+    TableData,
+    Totals,
+    digest_line,
+    lines_digest,
+)
 
 FORMAT = 2
 """The format of the manifest of a packed suite, and of its parts."""
@@ -51,11 +59,25 @@ MAX_OPEN = 4
 NUMBER_BITS = 20
 """Bits of an entry of the index that give the container's number; those above are the digest."""
 
-_FILE = re.compile(rf"{PATH_PART.pattern}/{PATH_PART.pattern}\.zip")
 MEMBER = re.compile(rf"manifest\.json|{PATH_PART.pattern}\.npz")
 _DIGEST = re.compile(r".*-([0-9a-f]{8})")
-_KEYS = ("file", "op", "kind", "count", "bytes", "sha256")
-_PART_KEYS = ("format", "counts", "edges", "faults", "vectors")
+
+
+class IndexFile(Record, frozen=True):
+    """The size and digest of the index of a packed suite."""
+
+    bytes: Whole
+    sha256: Sha256
+
+
+class ContainerPart(Record, frozen=True):
+    """The part of a suite's manifest that a container holds."""
+
+    format: int
+    counts: dict[str, Count]
+    edges: TableData
+    faults: TableData
+    vectors: tuple[EntryData, ...]
 
 
 @dataclass(frozen=True)
@@ -71,15 +93,14 @@ class PackedIndex:
     containers: tuple[Container, ...]
     totals: Totals
     digest: str
-    index: tuple[int, str]
+    index: IndexFile
 
     @cached_property
     def ids(self) -> NDArray[Any]:
         """The index, checked: of each vector, sorted, the digest in its id and its container."""
-        size, sha256 = self.index
-        content = read_bounded(self.root / INDEX, size, MAX_INDEX)
+        content = read_bounded(self.root / INDEX, self.index.bytes, MAX_INDEX)
         where = str(self.root / INDEX)
-        check_sha256(content, sha256, where)
+        check_sha256(content, self.index.sha256, where)
         ids = read_npy(content, where)
         if ids.dtype != np.int64 or ids.ndim != 1:
             raise SuiteError(f"{where}: not a list of 64-bit integers", hint=DAMAGED)
@@ -139,25 +160,21 @@ def parse_container(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapp
     if next(iter(files), None) != PART:
         raise SuiteError(f"{where}: the first member is not {PART}", hint=DAMAGED)
     inside = f"{where}: {PART}"
-    document = strict_json.loads(files[PART], inside)
-    strict_json.check_format(document, inside, FORMAT, TOOL)
-    record = JsonObject(document, inside, _PART_KEYS)
-    entries = parse_entries(record)
-    if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
-        record.refuse("the vectors listed are not the members of the container, in their order")
-    if len({(entry.op, entry.kind) for entry in entries}) != 1:
-        record.refuse("the vectors are not of one operator and kind")
+    part = strict_json.decode(files[PART], ContainerPart, inside, FORMAT, TOOL)
+    with refusing(inside):
+        stated = Totals(part.counts, part.edges, part.faults, ())
+        entries = entries_from_data(part.vectors, stated, {})
+        if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
+            raise ValueError(
+                "the vectors listed are not the members of the container, in their order"
+            )
+        if len({(entry.op, entry.kind) for entry in entries}) != 1:
+            raise ValueError("the vectors are not of one operator and kind")
     return entries, files
 
 
 def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
     return entries[0].op, entries[0].kind, len(entries)
-
-
-def parse_index(record: JsonObject) -> tuple[int, str]:
-    """Parse the size and digest of the index that a manifest states."""
-    index = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
-    return index.whole("bytes"), parse_pattern(SHA256, index, "sha256")
 
 
 def index_entry(entry: Entry, number: int) -> int:
@@ -172,28 +189,6 @@ def index_entry(entry: Entry, number: int) -> int:
             hint="generate the suite again",
         )
     return int(match[1], 16) << NUMBER_BITS | number
-
-
-def parse_containers(record: JsonObject) -> tuple[Container, ...]:
-    """Parse the containers that a manifest lists."""
-    containers = []
-    for number, data in enumerate(record.items("containers")):
-        item = JsonObject(data, f"{record.where}: container {number}", _KEYS)
-        container = Container(
-            number=number,
-            file=parse_pattern(_FILE, item, "file"),
-            op=parse_pattern(PATH_PART, item, "op"),
-            kind=item.text("kind"),
-            count=item.whole("count"),
-            bytes=item.whole("bytes"),
-            sha256=parse_pattern(SHA256, item, "sha256"),
-        )
-        if container.kind not in KINDS or not container.count:
-            item.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
-        containers.append(container)
-    if len({container.file for container in containers}) != len(containers):
-        record.refuse("two containers are one file")
-    return tuple(containers)
 
 
 def verify_containers(packed: PackedIndex, withdrawn: Mapping[str, str]) -> None:
@@ -212,8 +207,8 @@ def verify_containers(packed: PackedIndex, withdrawn: Mapping[str, str]) -> None
         for op, counts in packed.totals.faults.items()
     }
     entries = (
-        collected.take(entry, container.number)
-        for container in packed.containers
+        collected.take(entry, number)
+        for number, container in enumerate(packed.containers)
         for entry in open_container(packed.root, container).entries
     )
     totals = Totals.of(entries).with_unkilled(unkilled)

@@ -85,8 +85,9 @@ class Listing(Sequence[Entry]):
             ends = [0, *accumulate(_dealt(before, len(listing), part, of) for part in range(of))]
             spans += listing[ends[number - 1] : ends[number]].spans
             before += len(listing)
+        order = {container: index for index, container in enumerate(self.packed.containers)}
         return Listing(
-            self.packed, sorted(spans, key=lambda span: (span.container.number, span.start))
+            self.packed, sorted(spans, key=lambda span: (order[span.container], span.start))
         )
 
     def kind_counts(self) -> dict[str, dict[str, int]]:

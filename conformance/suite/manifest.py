@@ -7,60 +7,79 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from conformance import TOOL, remote
+from msgspec import Meta
+
+from conformance import TOOL, codec, remote
 from conformance.choices import SuiteName
-from conformance.suite import containers, entries, strict_json
-from conformance.suite.containers import PackedIndex, parse_containers, verify_containers
+from conformance.codec import Record
+from conformance.suite import containers, strict_json
+from conformance.suite.containers import IndexFile, PackedIndex, verify_containers
 from conformance.suite.entries import (
     Container,
     Entry,
-    entries_to_json,
+    EntryData,
+    SuiteText,
+    entries_from_data,
+    entries_to_data,
     name_indices,
-    parse_entries,
-    parse_name_tables,
-    parse_pattern,
 )
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.listing import Listing
-from conformance.suite.origin import Origin, parse_origin
+from conformance.suite.origin import Origin
 from conformance.suite.recordings import Recordings
-from conformance.suite.strict_json import SHA256, JsonObject, read_bytes
-from conformance.suite.totals import (
-    Count,
-    Table,
-    Totals,
-    check_operator_name,
-    entries_digest,
-    parse_totals,
-)
-from conformance.suite.unreachable import Unreachable, parse_unreachable
+from conformance.suite.strict_json import Sha256, Whole, read_bytes, refusing
+from conformance.suite.totals import PATH_PART, Count, Table, TableData, Totals, entries_digest
+from conformance.suite.unreachable import Unreachable, UnreachableData, unreachable_from_data
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
 PACKED_FORMAT = containers.FORMAT
 
 
-_KEYS = (
-    *("format", "name", "tool", "seed", "versions", "specifications", "counts", "edges", "faults"),
-    *("strength", "uncovered", "withdrawn"),
-)
-_FOLDER = ("vectors",)
-_PACKED = ("suites", "digest", "index", "containers")
-
-
-@dataclass(frozen=True)
-class UndecidedTarget:
+class UndecidedTarget(Record, frozen=True):
     """A target, or a pair of targets, that no case covers though no proof rules it out.
 
     ``dtype`` is the element type in which a target is not covered; empty for a pair.
     """
 
     op: str
-    rank: int
+    rank: Whole
     dtype: str
-    edges: tuple[str, ...]
+    edges: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
+
+
+class ManifestFile(Record, frozen=True):
+    """What the files of both forms of a suite begin with."""
+
+    format: int
+    name: SuiteText
+    tool: str
+    seed: Whole
+    versions: dict[str, str]
+    specifications: dict[str, Origin]
+    counts: dict[str, Count]
+    edges: TableData
+    faults: TableData
+    strength: dict[str, UnreachableData]
+    uncovered: tuple[UndecidedTarget, ...]
+    withdrawn: dict[str, str]
+
+
+class FolderFile(ManifestFile, frozen=True):
+    """The manifest of a folder."""
+
+    vectors: tuple[EntryData, ...]
+
+
+class PackedFile(ManifestFile, frozen=True):
+    """The manifest of a packed suite."""
+
+    suites: tuple[SuiteText, ...]
+    digest: Sha256
+    index: IndexFile
+    containers: tuple[Container, ...]
 
 
 @dataclass(frozen=True)
@@ -134,7 +153,10 @@ class Manifest:
     @property
     def unkilled(self) -> Table:
         """By operator, the mutants that its partitions list as survivors, each with 0."""
-        return _unkilled(self.strength)
+        return {
+            op: dict.fromkeys(unreachable.parts.mutants, 0)
+            for op, unreachable in self.strength.items()
+        }
 
     @property
     def counts(self) -> Mapping[str, Count]:
@@ -212,45 +234,38 @@ class Manifest:
         withdrawn = {i: reason for i, reason in self.withdrawn.items() if i in ids}
         return dataclasses.replace(self, listed=listed, withdrawn=withdrawn)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON data, in the order of the fields and of ``listed``."""
-        return {
+    def to_file(self) -> ManifestFile:
+        """Return what the file of the manifest holds."""
+        totals = self.totals.with_unkilled(self.unkilled)
+        head: dict[str, Any] = {
             "format": self.format,
             "name": self.name,
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            "specifications": {op: basis.to_json() for op, basis in self.specifications.items()},
-            **self._complete.to_json(),
+            "specifications": dict(self.specifications),
+            **totals.tables(),
             "strength": {
-                op: unreachable.to_json(name_indices(self.faults.get(op, ())))
+                op: unreachable.to_data(name_indices(self.faults.get(op, ())))
                 for op, unreachable in self.strength.items()
             },
-            "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
+            "uncovered": self.uncovered,
             "withdrawn": dict(self.withdrawn),
-            **self._what_is_listed(),
         }
-
-    @cached_property
-    def _complete(self) -> Totals:
-        """The totals with the mutants that no vector kills, as they stand in a file."""
-        return self.totals.with_unkilled(self.unkilled)
-
-    def _what_is_listed(self) -> dict[str, Any]:
         if self.packed is None:
-            return {"vectors": entries_to_json(self.listed, self._complete)}
-        size, sha256 = self.packed.index
-        return {
-            "suites": list(self.suites),
-            "digest": self.digest,
-            "index": {"bytes": size, "sha256": sha256},
-            "containers": [container.to_json() for container in self.packed.containers],
-        }
+            return FolderFile(**head, vectors=entries_to_data(self.listed, totals))
+        return PackedFile(
+            **head,
+            suites=self.suites,
+            digest=self.digest,
+            index=self.packed.index,
+            containers=self.packed.containers,
+        )
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """Encode a manifest as the content of its file."""
-    return strict_json.dumps(manifest.to_json())
+    return codec.encode_lines(manifest.to_file())
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -269,75 +284,62 @@ def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifes
 
     Containers that it lists are files beside it, in ``root`` where that is no path.
     """
-    document = strict_json.loads(data, where)
+    with refusing(where):
+        document = codec.parse(data)
     is_packed = isinstance(document, dict) and "containers" in document
     strict_json.check_format(document, where, PACKED_FORMAT if is_packed else FORMAT, TOOL)
-    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)))
-    faults = parse_name_tables(record, "faults")
-    strengths = {
-        op: parse_unreachable(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
-        for op, data in record.table("strength").items()
-    }
-    manifest = Manifest(
-        name=parse_pattern(entries.SUITE_NAME, record, "name"),
-        tool=record.text("tool"),
-        seed=record.whole("seed"),
-        versions=record.texts_by_name("versions"),
-        strength=strengths,
-        uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
-        withdrawn=record.texts_by_name("withdrawn"),
-        listed=Listing(_packed(record, Path(where).parent if root is None else root))
-        if is_packed
-        else parse_entries(record, _unkilled(strengths)),
-        specifications=_origins(record),
+    with refusing(where):
+        if is_packed:
+            packed_file = codec.convert(document, PackedFile)
+            folder = Path(where).parent if root is None else root
+            return _manifest(packed_file, Listing(_packed(packed_file, folder)), where)
+        file = codec.convert(document, FolderFile)
+        stated = Totals(file.counts, file.edges, file.faults, ())
+        manifest = _manifest(file, (), where)
+        listed = entries_from_data(file.vectors, stated, manifest.unkilled)
+        if absent := manifest.withdrawn.keys() - {entry.id for entry in listed}:
+            raise ValueError(f"withdraws {min(absent)[:200]!r}, which is not listed")
+        return dataclasses.replace(manifest, listed=listed)
+
+
+def _manifest(file: ManifestFile, listed: Sequence[Entry], where: str) -> Manifest:
+    for op in file.specifications:
+        if not PATH_PART.fullmatch(op):  # it is a part of paths
+            raise ValueError(f"specifications has {op[:80]!r}, which is no name of an operator")
+    if missing := file.counts.keys() - file.specifications.keys():
+        raise ValueError(
+            f"does not say what specification the vectors of {min(missing)} were made from"
+        )
+    strength = {}
+    for op, data in file.strength.items():
+        with refusing(f"{where}: strength of {op[:80]}"):
+            strength[op] = unreachable_from_data(data, sorted(file.faults.get(op, ())))
+    return Manifest(
+        name=file.name,
+        tool=file.tool,
+        seed=file.seed,
+        versions=file.versions,
+        strength=strength,
+        uncovered=file.uncovered,
+        withdrawn=file.withdrawn,
+        listed=listed,
+        specifications=file.specifications,
     )
-    if not is_packed:
-        _check_withdrawn(record, manifest)
-    for op in (op for op in manifest.ops if op not in manifest.specifications):
-        record.refuse(f"does not say what specification the vectors of {op} were made from")
-    return manifest
 
 
-def _unkilled(unreachable: Mapping[str, Unreachable]) -> Table:
-    return {op: dict.fromkeys(survivors.parts.mutants, 0) for op, survivors in unreachable.items()}
-
-
-def _packed(record: JsonObject, root: Path) -> PackedIndex:
-    """Parse what the manifest of a packed suite states of its containers."""
-    suites = record.texts("suites")
-    if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
-        record.refuse(f"{suites!r} are not names of suites"[:200])
+def _packed(file: PackedFile, root: Path) -> PackedIndex:
+    """Return what the manifest of a packed suite states of its containers."""
+    if len({container.file for container in file.containers}) != len(file.containers):
+        raise ValueError("two containers are one file")
+    if not file.counts.keys() == file.edges.keys() == file.faults.keys():
+        raise ValueError("counts, edges and faults are not of the same operators")
     packed = PackedIndex(
         root=root,
-        containers=parse_containers(record),
-        totals=parse_totals(record, suites),
-        digest=parse_pattern(SHA256, record, "digest"),
-        index=containers.parse_index(record),
+        containers=file.containers,
+        totals=Totals(file.counts, file.edges, file.faults, file.suites),
+        digest=file.digest,
+        index=file.index,
     )
-    if Listing(packed).kind_counts() != packed.totals.counts_json:
-        record.refuse("the counts are not those of the containers")
+    if Listing(packed).kind_counts() != codec.to_json(file.counts):
+        raise ValueError("the counts are not those of the containers")
     return packed
-
-
-def _origins(record: JsonObject) -> dict[str, Origin]:
-    """Parse what the operators were made from; their names are parts of paths."""
-    table = record.table("specifications")
-    for op in table:
-        check_operator_name(record, "specifications", op)
-    where = f"{record.where}: specification of"
-    return {op: parse_origin(data, f"{where} {op}") for op, data in table.items()}
-
-
-def _check_withdrawn(record: JsonObject, manifest: Manifest) -> None:
-    ids = {entry.id for entry in manifest.listed} if manifest.withdrawn else set()
-    for vector_id in manifest.withdrawn:
-        if vector_id not in ids:
-            record.refuse(f"withdraws {vector_id[:200]!r}, which is not listed")
-
-
-def _uncovered(gap: object, where: str) -> UndecidedTarget:
-    record = JsonObject(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
-    edges = record.texts("edges")
-    if len(edges) not in (1, 2):
-        record.refuse(f"names {len(edges)} edges, where one or a pair belongs")
-    return UndecidedTarget(record.text("op"), record.whole("rank"), record.text("dtype"), edges)

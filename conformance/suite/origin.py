@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from conformance.codec import Record
 from conformance.spec import mutants, yaml_writer
 from conformance.spec.catalogue import Mutant
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite.strict_json import SHA256, JsonObject
+from conformance.suite.strict_json import Sha256
 
 FOLDER = "specifications"
 
-_SHIPPED, _CARRIED = ("digest",), ("specification", "faults")
 
-
-@dataclass(frozen=True)
-class Origin:
+class Origin(Record, frozen=True, omit_defaults=True):
     """What the vectors of an operator were made from, by digests in hexadecimal.
 
     Either ``digest`` is that of the shipped specification
@@ -26,9 +24,15 @@ class Origin:
     or the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
     """
 
-    digest: str = ""
-    specification: str = ""
-    faults: str = ""
+    digest: Sha256 = ""
+    specification: Sha256 = ""
+    faults: Sha256 = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for another combination of digests."""
+        given = bool(self.digest), bool(self.specification), bool(self.faults)
+        if given not in ((True, False, False), (False, True, True)):
+            raise ValueError("either 'digest' belongs there, or 'specification' and 'faults'")
 
     @property
     def carried(self) -> bool:
@@ -40,10 +44,6 @@ class Origin:
             return {}
         return {specification_file(op): self.specification, faults_file(op): self.faults}
 
-    def to_json(self) -> dict[str, str]:
-        """Return JSON data."""
-        return {key: getattr(self, key) for key in (_CARRIED if self.carried else _SHIPPED)}
-
 
 def specification_file(op: str) -> str:
     """Return the path at which a suite carries the specification of an operator."""
@@ -53,19 +53,6 @@ def specification_file(op: str) -> str:
 def faults_file(op: str) -> str:
     """Return the path at which a suite carries the mutants of an operator."""
     return f"{FOLDER}/faults/{op}.yaml"
-
-
-def parse_origin(data: object, where: str) -> Origin:
-    """Parse an origin.
-
-    Raises SuiteError for what is not of its form.
-    """
-    keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
-    record = JsonObject(data, where, keys)
-    for key in keys:
-        if not SHA256.fullmatch(record.text(key)):
-            record.refuse(f"{key!r} is {record.text(key)[:80]!r}, which is no SHA-256")
-    return Origin(**{key: record.text(key) for key in keys})
 
 
 @dataclass(frozen=True)

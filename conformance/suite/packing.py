@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance import codec
 from conformance.errors import SuiteError
 from conformance.suite import manifest as manifests
-from conformance.suite import strict_json
 from conformance.suite.archive import write_zip as archived
 from conformance.suite.containers import (
     FORMAT,
@@ -17,11 +17,13 @@ from conformance.suite.containers import (
     MAX_VECTORS,
     MEMBER,
     PART,
+    ContainerPart,
+    IndexFile,
     PackedDigest,
     PackedIndex,
     parse_container,
 )
-from conformance.suite.entries import Container, Entry, entries_to_json
+from conformance.suite.entries import Container, Entry, entries_to_data
 from conformance.suite.files import check_sha256
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest, encode_manifest, parse_manifest
@@ -41,9 +43,9 @@ def encode_container(vectors: Sequence[tuple[Entry, bytes]]) -> bytes:
     """
     entries = [entry for entry, _ in vectors]
     totals = Totals.of(entries)
-    part = {"format": FORMAT, **totals.to_json(), "vectors": entries_to_json(entries, totals)}
+    part = ContainerPart(FORMAT, **totals.tables(), vectors=entries_to_data(entries, totals))
     members = [(f"{entry.id}.npz", content) for entry, content in vectors]
-    return archived([(PART, strict_json.dumps(part)), *members], names=MEMBER, stored=True)
+    return archived([(PART, codec.encode_lines(part)), *members], names=MEMBER, stored=True)
 
 
 class Packer:
@@ -96,7 +98,7 @@ class Packer:
             containers=tuple(self._containers),
             totals=self._totals.with_unkilled(unkilled),
             digest=self._collected.digest(),
-            index=(len(index), hashlib.sha256(index).hexdigest()),
+            index=IndexFile(len(index), hashlib.sha256(index).hexdigest()),
         )
 
     def _flush(self) -> None:
@@ -112,7 +114,6 @@ class Packer:
 
     def _add(self, file: str, content: bytes, entries: Sequence[Entry]) -> None:
         container = Container(
-            number=len(self._containers),
             file=file,
             op=entries[0].op,
             kind=entries[0].kind,
@@ -121,7 +122,7 @@ class Packer:
             sha256=hashlib.sha256(content).hexdigest(),
         )
         for entry in entries:
-            self._collected.take(entry, container.number)
+            self._collected.take(entry, len(self._containers))
         self._totals += Totals.of(entries)
         self._containers.append(container)
 

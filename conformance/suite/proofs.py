@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import TOOL
+from conformance import TOOL, codec
 from conformance.data import directory
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
@@ -19,7 +19,12 @@ from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import strict_json
 from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
 from conformance.suite.strict_json import JsonObject, read_bytes
-from conformance.suite.unreachable import InfeasiblePairs, infeasible_to_json, parse_infeasible
+from conformance.suite.unreachable import (
+    InfeasibleData,
+    InfeasiblePairs,
+    infeasible_from_data,
+    infeasible_to_data,
+)
 
 FORMAT = 1
 
@@ -92,7 +97,7 @@ def encode_proofs(proofs: Proofs) -> bytes:
     if proofs.strata:
         document["strata"] = proofs.strata
     document |= {
-        f"rank {rank}": by_first for rank, by_first in infeasible_to_json(proofs.infeasible).items()
+        f"rank {rank}": by_first for rank, by_first in infeasible_to_data(proofs.infeasible).items()
     }
     if proofs.witnesses:
         document["witnesses"] = [case_to_json(case) for case in proofs.witnesses]
@@ -120,10 +125,15 @@ def parse_proofs(data: bytes, where: str) -> Proofs:
     return Proofs(
         op=op,
         specification=record.text("specification"),
-        infeasible=parse_infeasible(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
+        infeasible=_infeasible(by_rank, where),
         witnesses=tuple(
             case_from_json(JsonObject(witness, f"{where}: witness {number}", CASE_KEYS), op)
             for number, witness in enumerate(record.items("witnesses"), start=1)
         ),
         strata=record.text("strata") if record.has("strata") else "",
     )
+
+
+def _infeasible(by_rank: object, where: str) -> InfeasiblePairs:
+    with strict_json.refusing(where):
+        return infeasible_from_data(codec.convert(by_rank, InfeasibleData))

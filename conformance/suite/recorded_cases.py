@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from conformance import TOOL
+from conformance import TOOL, codec
 from conformance.choices import LEVELS, SuiteName
 from conformance.data import directory
 from conformance.errors import SuiteError
@@ -29,7 +29,7 @@ from conformance.spec.model import OpSpec
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, unreadable_error
 from conformance.suite.strict_json import JsonObject, read_bytes
-from conformance.suite.survivors import SurvivorTable, parse_survivors
+from conformance.suite.survivors import SurvivorData, SurvivorTable, survivors_from_data
 from conformance.suite.totals import Count
 
 FORMAT = 2
@@ -198,10 +198,10 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
         "edges": targets,
         "faults": mutants,
         "indistinguishable": [list(group) for group in cases.indistinguishable],
-        "counts": vars(cases.count),
+        "counts": codec.to_json(cases.count),
         "withdrawn": dict(cases.withdrawn),
         "digest": cases.digest,
-        "parts": cases.parts.to_json(indices),
+        "parts": codec.to_json(cases.parts.to_data(indices)),
     }
     lines: list[Any] = [head]
     for entry in cases.recorded:
@@ -289,15 +289,21 @@ def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
         ),
         faults=mutants,
         targets=targets,
-        parts=parse_survivors(record.raw("parts"), f"{record.where}: parts", mutants),
+        parts=_survivors(record, mutants),
     )
     for stated, counted in (
-        (record.raw("counts"), vars(cases.count)),
+        (record.raw("counts"), codec.to_json(cases.count)),
         (record.raw("digest"), cases.digest),
     ):
         if stated != counted:
             record.refuse(f"says {str(stated)[:80]}, and the lines give {counted}")
     return cases
+
+
+def _survivors(record: JsonObject, mutants: Sequence[str]) -> SurvivorTable:
+    with strict_json.refusing(record.where):
+        data = codec.convert(record.raw("parts"), SurvivorData)
+        return survivors_from_data(data, mutants)
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
+from operator import lt
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
-from conformance import remote
+from msgspec import Meta
+
+from conformance import codec, remote
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED, unreadable_error
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 """A SHA-256 as text."""
+
+Sha256 = Annotated[str, Meta(pattern=f"^{SHA256.pattern}$")]
+Whole = Annotated[int, Meta(ge=0)]
+"""An integer from 0."""
+
+Indices = tuple[Whole, ...]
+"""Ascending indices into a table of names; :func:`names_at` returns the names."""
+
+T = TypeVar("T")
 
 MAX_DEPTH = 16
 MAX_BYTES = 64 * 2**20
@@ -35,6 +48,40 @@ def read_bytes(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data
+
+
+def decode(data: bytes, kind: type[T], where: str, supported: int, reader: str) -> T:
+    """Decode a document that has to be of format ``supported``.
+
+    Raises SuiteError, which names ``where``.
+    """
+    with refusing(where):
+        document = codec.parse(data)
+    check_format(document, where, supported, reader)
+    with refusing(where):
+        return codec.convert(document, kind)
+
+
+@contextmanager
+def refusing(where: object) -> Iterator[None]:
+    """Turn what is wrong with a document, a ValueError, into a SuiteError that names it."""
+    try:
+        yield
+    except ValueError as error:
+        raise SuiteError(f"{where}: {error}", hint=DAMAGED) from error
+
+
+def names_at(indices: Indices, table: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the names at ascending indices of their table.
+
+    Raises ValueError, which names ``what``, for others.
+    """
+    if not all(map(lt, indices, indices[1:])) or (indices and indices[-1] >= len(table)):
+        raise ValueError(
+            f"{what} holds {str(list(indices))[:80]}, where ascending places in the table of "
+            f"{len(table)} belong"
+        )
+    return tuple(map(table.__getitem__, indices))
 
 
 def loads(data: bytes, where: str) -> Any:

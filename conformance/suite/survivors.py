@@ -10,16 +10,38 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated
 
+from msgspec import Meta
+
+from conformance.codec import Record
 from conformance.dtypes import DTYPES
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import Indices, names_at
 
 MAX_RANK = 19
 
-_KEYS = ("profiles", "reasons", "table")
-_LISTS = ("inert", "excused", "undetermined")
-_ROW = ("dtype", "rank", "profile", *_LISTS, "stated")
+DTypeName = Annotated[str, Meta(pattern=f"^({'|'.join(DTYPES)})$")]
+_STATES = ("inert", "excused", "undetermined")
+
+
+class SurvivorRow(Record, frozen=True):
+    """The survivors of a partition; ``stated`` gives their indices by that of the reason."""
+
+    dtype: DTypeName
+    rank: Annotated[int, Meta(ge=1, le=MAX_RANK)]
+    profile: str | None
+    inert: Indices
+    excused: Indices
+    undetermined: Indices
+    stated: dict[str, Indices]
+
+
+class SurvivorData(Record, frozen=True):
+    """A :class:`SurvivorTable` in a file."""
+
+    profiles: dict[str, tuple[str, ...]]
+    reasons: tuple[str, ...]
+    table: tuple[SurvivorRow, ...]
 
 
 @dataclass(frozen=True, order=True)
@@ -95,95 +117,78 @@ class SurvivorTable:
                 return name
         return ""
 
-    def to_json(self, indices: Mapping[str, int]) -> dict[str, Any]:
-        """Return JSON data.
-
-        ``indices`` are those of the mutants in the table of the file.
-        """
-        reasons = sorted(
-            {
-                reason
-                for survivors in self.survivors.values()
-                for reason in survivors.stated.values()
-            }
-        )
-        reason_indices = {reason: index for index, reason in enumerate(reasons)}
-        return {
-            "profiles": {name: list(self.profiles[name]) for name in sorted(self.profiles)},
-            "reasons": reasons,
-            "table": [
-                _row(partition, self.survivors[partition], indices, reason_indices)
+    def to_data(self, indices: Mapping[str, int]) -> SurvivorData:
+        """Return what a file holds; ``indices`` are those of the mutants in its table."""
+        reasons = sorted({why for each in self.survivors.values() for why in each.stated.values()})
+        return SurvivorData(
+            profiles={name: self.profiles[name] for name in sorted(self.profiles)},
+            reasons=tuple(reasons),
+            table=tuple(
+                _row(partition, self.survivors[partition], indices, reasons)
                 for partition in sorted(self.survivors)
-            ],
-        }
-
-
-def parse_survivors(data: object, where: str, mutants: Sequence[str]) -> SurvivorTable:
-    """Parse the survivors by partition; ``mutants`` is the table of the file.
-
-    Raises SuiteError for what is not of the form.
-    """
-    record = JsonObject(data, where, _KEYS)
-    profiles = {
-        name: JsonObject({name: predicates}, f"{where}: profiles", (name,)).texts(name)
-        for name, predicates in record.table("profiles").items()
-    }
-    reasons = record.texts("reasons")
-    survivors: dict[Partition, Survivors] = {}
-    for row in record.items("table"):
-        partition, partition_survivors = _survivors(
-            JsonObject(row, f"{where}: a part", _ROW), mutants, reasons
+            ),
         )
+
+
+def survivors_from_data(data: SurvivorData, mutants: Sequence[str]) -> SurvivorTable:
+    """Return the survivors in a file; ``mutants`` is its table.
+
+    Raises ValueError for what is not consistent.
+    """
+    survivors: dict[Partition, Survivors] = {}
+    for row in data.table:
+        partition = Partition(row.dtype, row.rank, row.profile or "")
+        where = f"parts of {row.dtype} of rank {row.rank}"
         if partition in survivors:
-            what = f"{partition.dtype} of rank {partition.rank} {partition.profile!r}"
-            record.refuse(f"{what} stands there twice")
-        if partition.profile and partition.profile not in profiles:
-            record.refuse(f"there is no profile {partition.profile[:80]!r}")
-        survivors[partition] = partition_survivors
-    return SurvivorTable(survivors, profiles)
+            raise ValueError(f"{where}: {partition.profile!r} stands there twice")
+        if partition.profile and partition.profile not in data.profiles:
+            raise ValueError(f"{where}: there is no profile {partition.profile[:80]!r}")
+        survivors[partition] = _survivors(row, mutants, data.reasons, where)
+    return SurvivorTable(survivors, data.profiles)
 
 
 def _row(
     partition: Partition,
     survivors: Survivors,
     indices: Mapping[str, int],
-    reasons: Mapping[str, int],
-) -> dict[str, Any]:
-    stated: dict[str, list[int]] = {}
-    for reason_index, index in sorted(
-        (reasons[reason], indices[name]) for name, reason in survivors.stated.items()
-    ):
-        stated.setdefault(str(reason_index), []).append(index)
-    return {
-        "dtype": partition.dtype,
-        "rank": partition.rank,
-        "profile": partition.profile or None,
-        **{key: sorted(indices[name] for name in getattr(survivors, key)) for key in _LISTS},
-        "stated": stated,
-    }
+    reasons: Sequence[str],
+) -> SurvivorRow:
+    def sorted_indices(names: Collection[str]) -> Indices:
+        return tuple(sorted(indices[name] for name in names))
+
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in survivors.stated.items():
+        by_reason.setdefault(reason, []).append(name)
+    return SurvivorRow(
+        partition.dtype,
+        partition.rank,
+        partition.profile or None,
+        **{state: sorted_indices(getattr(survivors, state)) for state in _STATES},
+        stated={
+            str(index): sorted_indices(by_reason[reason])
+            for index, reason in enumerate(reasons)
+            if reason in by_reason
+        },
+    )
 
 
 def _survivors(
-    record: JsonObject, mutants: Sequence[str], reasons: Sequence[str]
-) -> tuple[Partition, Survivors]:
-    partition = Partition(
-        record.text("dtype"), record.whole("rank"), record.optional_text("profile") or ""
-    )
-    if partition.dtype not in DTYPES or not 1 <= partition.rank <= MAX_RANK:
-        record.refuse(f"{partition.dtype[:20]!r} of rank {partition.rank} is no part")
-    record.where += f" ({partition.dtype} of rank {partition.rank})"
-    states = {key: frozenset(record.named(key, mutants)) for key in _LISTS}
-    stated: dict[str, str] = {}
+    row: SurvivorRow, mutants: Sequence[str], reasons: Sequence[str], where: str
+) -> Survivors:
+    states = {
+        state: frozenset(names_at(getattr(row, state), mutants, f"{where}: {state!r}"))
+        for state in _STATES
+    }
     count = sum(map(len, states.values()))
     reasons_by_index = {str(index): reason for index, reason in enumerate(reasons)}
-    for index, places in record.table("stated").items():
+    stated: dict[str, str] = {}
+    for index, places in row.stated.items():
         if index not in reasons_by_index:
-            record.refuse(f"'stated' has the reason {index[:20]!r} of {len(reasons)}")
-        where = f"{record.where}: stated"
-        names = JsonObject({index: places}, where, (index,)).named(index, mutants)
+            raise ValueError(f"{where}: 'stated' has the reason {index[:20]!r} of {len(reasons)}")
+        names = names_at(places, mutants, f"{where}: stated: {index!r}")
         stated |= dict.fromkeys(names, reasons_by_index[index])
         count += len(names)
     survivors = Survivors(stated=stated, **states)
     if len(survivors.mutants) != count:
-        record.refuse("a mutant is in more than one state")
-    return partition, survivors
+        raise ValueError(f"{where}: a mutant is in more than one state")
+    return survivors

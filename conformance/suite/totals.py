@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from conformance.suite.strict_json import JsonObject
+from msgspec import Meta
+
+from conformance.codec import Record
+from conformance.suite.strict_json import Whole
 
 if TYPE_CHECKING:
     from conformance.suite.entries import Entry
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
 # First letters and digits, so that no part of a path can be "..", hidden or absolute.
 PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 
+OpName = Annotated[str, Meta(pattern=f"^{PATH_PART.pattern}$")]
 Table = Mapping[str, Mapping[str, int]]
+TableData = dict[str, dict[str, Whole]]
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(Record, frozen=True):
     """Counts of an operator's vectors: with values, and to be rejected."""
 
-    value: int
-    reject: int
+    value: Whole
+    reject: Whole
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,9 @@ class Totals:
         }
         return Totals(self.counts, self.edges, mutants, self.suites)
 
-    @cached_property
-    def counts_json(self) -> dict[str, dict[str, int]]:
-        """The counts as they stand in a file."""
-        return {op: dataclasses.asdict(count) for op, count in self.counts.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON data, without the suites."""
-        return {"counts": self.counts_json, "edges": self.edges, "faults": self.faults}
+    def tables(self) -> dict[str, Any]:
+        """Return the fields that a file has of them: all but the suites."""
+        return {"counts": self.counts, "edges": self.edges, "faults": self.faults}
 
 
 def entries_digest(entries: Iterable[Entry]) -> str:
@@ -143,33 +140,3 @@ def digest_line(entry: Entry) -> bytes:
 def lines_digest(ordered: Iterable[bytes]) -> str:
     """Compute the digest of entries from their lines, in order."""
     return operators_digest(operator_digests(ordered))
-
-
-def parse_totals(record: JsonObject, suites: tuple[str, ...]) -> Totals:
-    """Parse the totals that a record states, of entries that stand elsewhere."""
-    counts = {}
-    for op, data in record.table("counts").items():
-        check_operator_name(record, "counts", op)
-        item = JsonObject(data, f"{record.where}: counts of {op}", ("value", "reject"))
-        counts[op] = Count(item.whole("value"), item.whole("reject"))
-    tables: list[dict[str, dict[str, int]]] = []
-    for key in ("edges", "faults"):
-        table = record.table(key)
-        if table.keys() != counts.keys():
-            record.refuse(f"{key} and counts are not of the same operators")
-        tables.append({})
-        for op, data in table.items():
-            item = JsonObject(
-                data, f"{record.where}: {key} of {op}", data if isinstance(data, dict) else ()
-            )
-            tables[-1][op] = {name: item.whole(name) for name in sorted(data)}
-    return Totals(counts, tables[0], tables[1], suites)
-
-
-def check_operator_name(record: JsonObject, key: str, op: str) -> None:
-    """Refuse a name of an operator that can be no part of a path.
-
-    Raises SuiteError.
-    """
-    if not PATH_PART.fullmatch(op):
-        record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from conformance.suite.strict_json import JsonObject
-from conformance.suite.survivors import SurvivorTable, parse_survivors
+from msgspec import Meta
+
+from conformance.codec import Record
+from conformance.suite.survivors import MAX_RANK, SurvivorData, SurvivorTable, survivors_from_data
 
 Pair = tuple[str, str]
 """Two coverage targets, their names in order; a target with itself stands for the target alone. Or
@@ -16,8 +18,18 @@ an element type and a target: the target in data of that type."""
 InfeasiblePairs = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case covers."""
 
-_KEYS = ("infeasible", "equivalent", "indistinguishable", "parts")
-_OPTIONAL = ("strata",)
+InfeasibleData = dict[str, dict[str, dict[str, tuple[str, ...]]]]
+"""Infeasible pairs in a file: by rank, first target and reason a list of second targets."""
+
+
+class UnreachableData(Record, frozen=True, omit_defaults=True):
+    """:class:`Unreachable` in a file."""
+
+    infeasible: InfeasibleData
+    equivalent: dict[str, str]
+    indistinguishable: tuple[Annotated[tuple[str, ...], Meta(min_length=2)], ...]
+    parts: SurvivorData
+    strata: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,22 +51,33 @@ class Unreachable:
     parts: SurvivorTable = field(default_factory=SurvivorTable)
     strata: str = ""
 
-    def to_json(self, indices: Mapping[str, int]) -> dict[str, Any]:
-        """Return JSON data; ``indices`` are the mutants' in the manifest's table."""
-        return {
-            "infeasible": infeasible_to_json(self.infeasible),
-            "equivalent": dict(sorted(self.equivalent.items())),
-            "indistinguishable": [list(group) for group in self.indistinguishable],
-            "parts": self.parts.to_json(indices),
-            **({"strata": self.strata} if self.strata else {}),
-        }
+    def to_data(self, indices: Mapping[str, int]) -> UnreachableData:
+        """Return what a manifest holds; ``indices`` are the mutants' in its table."""
+        return UnreachableData(
+            infeasible=infeasible_to_data(self.infeasible),
+            equivalent=dict(sorted(self.equivalent.items())),
+            indistinguishable=self.indistinguishable,
+            parts=self.parts.to_data(indices),
+            strata=self.strata,
+        )
 
 
-def infeasible_to_json(infeasible: InfeasiblePairs) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return infeasible pairs as JSON data.
+def unreachable_from_data(data: UnreachableData, mutants: Sequence[str]) -> Unreachable:
+    """Return what a manifest states of an operator; ``mutants`` is the operator's table in it.
 
-    By rank, first target and reason there is a list of second targets.
+    Raises ValueError for what is not consistent.
     """
+    return Unreachable(
+        infeasible=infeasible_from_data(data.infeasible),
+        equivalent=data.equivalent,
+        indistinguishable=data.indistinguishable,
+        parts=survivors_from_data(data.parts, mutants),
+        strata=data.strata,
+    )
+
+
+def infeasible_to_data(infeasible: InfeasiblePairs) -> dict[str, Any]:
+    """Return infeasible pairs as :data:`InfeasibleData`."""
     by_rank: dict[str, dict[str, dict[str, list[str]]]] = {}
     for rank, pairs in sorted(infeasible.items()):
         by_first = by_rank.setdefault(str(rank), {})
@@ -64,52 +87,19 @@ def infeasible_to_json(infeasible: InfeasiblePairs) -> dict[str, dict[str, dict[
     return by_rank
 
 
-def parse_unreachable(data: object, where: str, mutants: Sequence[str]) -> Unreachable:
-    """Parse what a manifest states of an operator.
+def infeasible_from_data(data: InfeasibleData) -> dict[int, dict[Pair, tuple[str, ...]]]:
+    """Return infeasible pairs by rank, the inverse of :func:`infeasible_to_data`.
 
-    ``mutants`` is the operator's table in the manifest.
-
-    Raises SuiteError for what is not of its form.
+    Raises ValueError for what is no rank.
     """
-    record = JsonObject(data, where, _KEYS, _OPTIONAL)
-    groups = []
-    for group in record.items("indistinguishable"):
-        groups.append(JsonObject({"group": group}, where, ("group",)).texts("group"))
-        if len(groups[-1]) < 2:
-            record.refuse("a group of indistinguishable mutants has fewer than two")
-    return Unreachable(
-        infeasible=parse_infeasible(record),
-        equivalent=record.texts_by_name("equivalent"),
-        indistinguishable=tuple(groups),
-        parts=parse_survivors(record.raw("parts"), f"{where}: parts", mutants),
-        strata=record.text("strata") if record.has("strata") else "",
-    )
-
-
-def parse_infeasible(record: JsonObject) -> dict[int, dict[Pair, tuple[str, ...]]]:
-    """Parse the infeasible pairs, as :func:`infeasible_to_json` wrote them."""
+    if wrong := data.keys() - set(map(str, range(1, MAX_RANK + 1))):
+        raise ValueError(f"infeasible: {min(wrong)[:20]!r} is not a rank")
     return {
-        rank: dict(_pairs(by_first, f"{record.where}: rank {rank}"))
-        for rank, by_first in _ranks(record)
+        int(rank): {
+            (first, second): tuple(reason.split(", ")) if reason else ()
+            for first, by_reason in by_first.items()
+            for reason, seconds in by_reason.items()
+            for second in seconds
+        }
+        for rank, by_first in data.items()
     }
-
-
-def _ranks(record: JsonObject) -> list[tuple[int, object]]:
-    ranks = []
-    for rank, by_first in record.table("infeasible").items():
-        if rank not in map(str, range(1, 20)):
-            record.refuse(f"{rank[:20]!r} is not a rank")
-        ranks.append((int(rank), by_first))
-    return ranks
-
-
-def _pairs(by_first: object, where: str) -> list[tuple[Pair, tuple[str, ...]]]:
-    pairs = []
-    reasons_by_first = JsonObject({"edges": by_first}, where, ("edges",)).table("edges")
-    for first, by_reason in reasons_by_first.items():
-        reasons = JsonObject({first: by_reason}, where, (first,)).table(first)
-        record = JsonObject(reasons, where, reasons)
-        for reason in reasons:
-            uses = tuple(reason.split(", ")) if reason else ()
-            pairs += [((first, second), uses) for second in record.texts(reason)]
-    return pairs

@@ -174,7 +174,7 @@ class TestProofs:
             (b'{"format": 1, "op": "A-1", "specification": "", "rank x": {}}', "'x' is not a rank"),
             (
                 b'{"format": 1, "op": "A-1", "specification": "", "rank 3": {"a": {"": "b"}}}',
-                "where a list belongs",
+                "3.a.: Expected `array`, got `str`",
             ),
         ],
     )

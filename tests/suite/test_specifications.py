@@ -279,9 +279,12 @@ class TestDamage:
         [
             (lambda table: table.clear(), "does not say what specification"),
             (lambda table: table.update({"../x": table[OWN]}), "no name of an operator"),
-            (lambda table: table.update({OWN: {"digest": "x"}}), "no SHA-256"),
-            (lambda table: table.update({OWN: {"specification": "0" * 64}}), "missing: faults"),
-            (lambda table: table.update({OWN: []}), "is not an object"),
+            (lambda table: table.update({OWN: {"digest": "x"}}), "digest: Expected `str` matching"),
+            (
+                lambda table: table.update({OWN: {"specification": "0" * 64}}),
+                "either 'digest'",
+            ),
+            (lambda table: table.update({OWN: []}), "Expected `object`, got `array`"),
         ],
     )
     def test_a_manifest_that_lists_it_wrongly(

@@ -151,7 +151,7 @@ def test_no_vectors_two_of_one_id_or_a_bad_name_leave_the_old_suite(out: Path) -
     ):
         with pytest.raises(SuiteError, match=message):
             write(out, vectors)
-    with pytest.raises(SuiteError, match="'name' is"):
+    with pytest.raises(SuiteError, match="name: Expected"):
         write(out, name="../core")
     with pytest.raises(SuiteError, match="withdraws 'nobody'"):
         write(out, withdrawn={"nobody": "why"})
