@@ -296,7 +296,7 @@ def _cases(document: Mapping[str, Any], where: str) -> Iterator[ChallengeCase]:
     for number, data in enumerate(document["cases"], start=1):
         entry = Checked(data, f"{where}: case {number}", _CASE)
         op = entry.text("op")
-        case = case_from_json(entry, op)
+        case = case_from_json(data, op, entry.where)
         if entry.text("id") != case.id:
             entry.refuse(f"the id is {entry.text('id')[:80]!r}, the case makes {case.id!r}")
         if op not in document["operators"] or (op, case.id) in keys:

@@ -16,17 +16,16 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from conformance.choices import LEVELS, SuiteName
+from conformance.choices import SuiteName
 from conformance.codec import Record
 from conformance.model import Vector
-from conformance.suite.recorded_cases import RecordedCase
+from conformance.suite.recorded_cases import Level, RecordedCase
 from conformance.suite.strict_json import Indices, Sha256, Whole, names_at
 from conformance.suite.totals import PATH_PART, OpName, Table, Totals
 
 Names = Mapping[str, Sequence[str]]
 
 SuiteText = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9.-]{0,60}$")]
-Level = Annotated[str, Meta(pattern=f"^({'|'.join(LEVELS)})$")]
 
 KINDS = ("value", "reject")
 

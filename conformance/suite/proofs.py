@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance import TOOL, codec
+from conformance.codec import Record
 from conformance.data import directory
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
-from conformance.suite import strict_json
-from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
-from conformance.suite.strict_json import JsonObject, read_bytes
+from conformance.suite.recorded_cases import CaseFields, case_to_json
+from conformance.suite.strict_json import check_format, read_bytes, refusing
 from conformance.suite.unreachable import (
     InfeasibleData,
     InfeasiblePairs,
@@ -27,6 +27,17 @@ from conformance.suite.unreachable import (
 )
 
 FORMAT = 1
+_RANK = "rank "
+
+
+class ProofsFile(Record, frozen=True, omit_defaults=True):
+    """A file of proofs, but for the pairs: these have a key for each rank."""
+
+    format: int
+    op: str
+    specification: str
+    strata: str = ""
+    witnesses: tuple[CaseFields, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,15 +104,12 @@ def complete_proofs(spec: OpSpec) -> Proofs | None:
 
 def encode_proofs(proofs: Proofs) -> bytes:
     """Encode a file of proofs: a line per rank and first target, and per witness."""
-    document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
-    if proofs.strata:
-        document["strata"] = proofs.strata
-    document |= {
-        f"rank {rank}": by_first for rank, by_first in infeasible_to_data(proofs.infeasible).items()
-    }
+    head = ProofsFile(FORMAT, proofs.op, proofs.specification, proofs.strata)
+    ranks = infeasible_to_data(proofs.infeasible)
+    document = codec.to_json(head) | {f"{_RANK}{rank}": pairs for rank, pairs in ranks.items()}
     if proofs.witnesses:
         document["witnesses"] = [case_to_json(case) for case in proofs.witnesses]
-    return strict_json.dumps(document)
+    return codec.encode_lines(document)
 
 
 def read_proofs(path: Path) -> Proofs:
@@ -114,26 +122,17 @@ def read_proofs(path: Path) -> Proofs:
 
 def parse_proofs(data: bytes, where: str) -> Proofs:
     """Parse the content of a file; see :func:`read_proofs`."""
-    document = strict_json.loads(data, where)
-    strict_json.check_format(document, where, FORMAT, TOOL)
-    ranks = {key: pairs for key, pairs in document.items() if key.startswith("rank ")}
-    document.setdefault("witnesses", [])
-    keys = ("format", "op", "specification", *ranks, "witnesses")
-    record = JsonObject(document, where, keys, ("strata",))
-    by_rank = {key.removeprefix("rank "): pairs for key, pairs in ranks.items()}
-    op = record.text("op")
-    return Proofs(
-        op=op,
-        specification=record.text("specification"),
-        infeasible=_infeasible(by_rank, where),
-        witnesses=tuple(
-            case_from_json(JsonObject(witness, f"{where}: witness {number}", CASE_KEYS), op)
-            for number, witness in enumerate(record.items("witnesses"), start=1)
-        ),
-        strata=record.text("strata") if record.has("strata") else "",
-    )
-
-
-def _infeasible(by_rank: object, where: str) -> InfeasiblePairs:
-    with strict_json.refusing(where):
-        return infeasible_from_data(codec.convert(by_rank, InfeasibleData))
+    with refusing(where):
+        document = codec.parse(data)
+    check_format(document, where, FORMAT, TOOL)
+    ranks = {key: document.pop(key) for key in [*document] if key.startswith(_RANK)}
+    by_rank = {key.removeprefix(_RANK): pairs for key, pairs in ranks.items()}
+    with refusing(where):
+        file = codec.convert(document, ProofsFile)
+        return Proofs(
+            op=file.op,
+            specification=file.specification,
+            infeasible=infeasible_from_data(codec.convert(by_rank, InfeasibleData)),
+            witnesses=tuple(fields.case(file.op) for fields in file.witnesses),
+            strata=file.strata,
+        )

@@ -8,43 +8,106 @@ selection found is kept as text, and arrays are derived from it. The format: doc
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from conformance import TOOL, codec
 from conformance.choices import LEVELS, SuiteName
+from conformance.codec import Record
 from conformance.data import directory
-from conformance.errors import SuiteError
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import strict_json
-from conformance.suite.archive import DAMAGED, unreadable_error
-from conformance.suite.strict_json import JsonObject, read_bytes
+from conformance.suite.archive import unreadable_error
+from conformance.suite.strict_json import Indices, Whole, names_at, read_bytes, refusing
 from conformance.suite.survivors import SurvivorData, SurvivorTable, survivors_from_data
 from conformance.suite.totals import Count
 
 FORMAT = 2
 
-"""The suite of large cases, which core holds too. What each of them kills is not measured: that
-takes a second for each of hundreds of mutants."""
-
-_TABLES = ("types", "shapes", "attributes", "operands")
-"""Parts of a case that have names: the first line lists them, each case gives values only."""
-_HEAD = (
-    *("format", "op", "specification", "seed", "versions", *_TABLES, "suites"),
-    *("edges", "faults", "indistinguishable", "counts", "withdrawn", "digest", "parts"),
-)
 CASE_KEYS = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
-_LINE = ("id", *CASE_KEYS, "level", "suites", "edges", "kills", "excused", "digest")
+_TABLES = CASE_KEYS[:4]
+"""Parts of a case that have names: the first line lists them, each case gives values only."""
+
+Level = Annotated[str, Meta(pattern=f"^({'|'.join(LEVELS)})$")]
+Integers = tuple[int, ...]
+Attribute = int | bool | str | list[int | bool | str]
+
+
+class CaseFields(Record, frozen=True):
+    """A case in a file, beside its operator."""
+
+    types: Annotated[dict[str, str], Meta(min_length=1)]
+    shapes: Annotated[dict[str, Integers], Meta(min_length=1)]
+    attributes: dict[str, Attribute]
+    operands: dict[str, Integers]
+    pattern: str
+    seed: Whole
+    reject: str | None
+
+    def case(self, op: str) -> Case:
+        """Return the case of an operator."""
+        return Case(
+            op,
+            self.types,
+            self.shapes,
+            self.attributes,
+            self.operands,
+            self.pattern,
+            self.seed,
+            self.reject,
+        )
+
+
+class RecordedHead(Record, frozen=True):
+    """The first line of a file: tables of names, and what it states of all cases."""
+
+    format: int
+    op: str
+    specification: str
+    seed: Whole
+    versions: dict[str, str]
+    types: tuple[str, ...]
+    shapes: tuple[str, ...]
+    attributes: tuple[str, ...]
+    operands: tuple[str, ...]
+    suites: tuple[str, ...]
+    edges: tuple[str, ...]
+    faults: tuple[str, ...]
+    indistinguishable: tuple[tuple[str, ...], ...]
+    counts: Count
+    withdrawn: dict[str, str]
+    digest: str
+    parts: SurvivorData
+
+
+class CaseLine(Record, frozen=True, array_like=True):
+    """The line of a case: values by the tables of the head, null if left out, and sets of bits."""
+
+    id: str
+    types: tuple[str | None, ...]
+    shapes: tuple[Integers | None, ...]
+    attributes: tuple[Attribute | None, ...]
+    operands: tuple[Integers | None, ...]
+    pattern: str
+    seed: Whole
+    reject: str | None
+    level: Level
+    suites: Indices
+    edges: str
+    kills: str
+    excused: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -182,62 +245,59 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
     mutants and targets come last, so that the places of the others, and their lines, stay.
     """
     plain = [entry.case for entry in cases.recorded]
-    tables = {key: _in_order([list(getattr(entry, key)) for entry in plain]) for key in _TABLES}
+    tables = {key: _in_order([list(getattr(case, key)) for case in plain]) for key in _TABLES}
     suites = cases.suites
     mutants = _table(cases.faults, (entry.kills for entry in cases.recorded), cases.parts.mutants)
     targets = _table(cases.targets, (entry.edges for entry in cases.recorded))
-    indices = {mutant: index for index, mutant in enumerate(mutants)}
-    head = {
-        "format": FORMAT,
-        "op": cases.op,
-        "specification": cases.specification,
-        "seed": cases.seed,
-        "versions": dict(sorted(cases.versions.items())),
+    head = RecordedHead(
+        format=FORMAT,
+        op=cases.op,
+        specification=cases.specification,
+        seed=cases.seed,
+        versions=dict(sorted(cases.versions.items())),
         **tables,
-        "suites": list(suites),
-        "edges": targets,
-        "faults": mutants,
-        "indistinguishable": [list(group) for group in cases.indistinguishable],
-        "counts": codec.to_json(cases.count),
-        "withdrawn": dict(cases.withdrawn),
-        "digest": cases.digest,
-        "parts": codec.to_json(cases.parts.to_data(indices)),
-    }
-    lines: list[Any] = [head]
+        suites=suites,
+        edges=targets,
+        faults=mutants,
+        indistinguishable=cases.indistinguishable,
+        counts=cases.count,
+        withdrawn=dict(cases.withdrawn),
+        digest=cases.digest,
+        parts=cases.parts.to_data({mutant: index for index, mutant in enumerate(mutants)}),
+    )
+    lines: list[Record] = [head]
     for entry in cases.recorded:
         case = entry.case
+        by_table = {key: tuple(map(getattr(case, key).get, tables[key])) for key in _TABLES}
         lines.append(
-            [
-                case.id,
-                *([getattr(case, key).get(name) for name in tables[key]] for key in _TABLES),
-                case.pattern,
-                case.seed,
-                case.reject,
-                entry.level,
-                [suites.index(name) for name in entry.suites],
-                _bits(entry.edges, targets),
-                _bits(entry.kills, mutants),
-                _bits(entry.excused, mutants),
-                _text(bytes.fromhex(entry.digest)),
-            ]
+            CaseLine(
+                id=case.id,
+                **by_table,
+                pattern=case.pattern,
+                seed=case.seed,
+                reject=case.reject,
+                level=entry.level,
+                suites=tuple(map(suites.index, entry.suites)),
+                edges=_bits(entry.edges, targets),
+                kills=_bits(entry.kills, mutants),
+                excused=_bits(entry.excused, mutants),
+                digest=_text(bytes.fromhex(entry.digest)),
+            )
         )
-    compact = (",", ":")
-    return "".join(
-        f"{json.dumps(line, ensure_ascii=False, separators=compact)}\n" for line in lines
-    ).encode()
+    return b"".join(codec.encode(line) + b"\n" for line in lines)
 
 
 def _table(
     table: Sequence[str], used: Iterable[Iterable[str]], besides: Iterable[str] = ()
-) -> list[str]:
+) -> tuple[str, ...]:
     """Extend a table; what is new comes at its end."""
-    return [*table, *sorted({*besides}.union(*used).difference(table))]
+    return (*table, *sorted({*besides}.union(*used).difference(table)))
 
 
-def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+def _in_order(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """List all names, in the order of the longest lists."""
     longest = sorted(lists, key=len, reverse=True)
-    return list(dict.fromkeys(name for names in longest for name in names))
+    return tuple(dict.fromkeys(name for names in longest for name in names))
 
 
 def _bits(names: Iterable[str], table: Sequence[str]) -> str:
@@ -262,142 +322,100 @@ def read_recorded_cases(path: Path) -> RecordedCases:
 def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
     """Parse the content of a file; see :func:`read_recorded_cases`."""
     lines = data.splitlines()
-    head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
-    strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
-    record = JsonObject(head, f"{where}:1", _HEAD)
-    mutants, targets = record.texts("faults"), record.texts("edges")
-    for table, noun in ((mutants, "a mutant"), (targets, "a coverage target")):
+    head = _head(lines[0] if lines else b"", f"{where}:1")
+    reader = _LineReader(head)
+    recorded = []
+    for number, line in enumerate(lines[1:], start=2):
+        with refusing(f"{where}:{number}"):
+            recorded.append(reader.read(codec.decode(line, CaseLine)))
+    with refusing(f"{where}:1"):
+        return _cases(head, tuple(recorded))
+
+
+def _cases(head: RecordedHead, recorded: tuple[RecordedCase, ...]) -> RecordedCases:
+    """Return what a file holds, after comparing its head with the lines."""
+    for table, noun in ((head.faults, "a mutant"), (head.edges, "a coverage target")):
         if len(set(table)) != len(table):
-            record.refuse(f"{noun} is in the table more than once")
-    withdrawn = record.texts_by_name("withdrawn")
-    reader = _Lines(record, where, withdrawn)
-    recorded = tuple(reader.read(number, line) for number, line in enumerate(lines[1:], start=2))
+            raise ValueError(f"{noun} is in the table more than once")
     ids = {entry.case.id for entry in recorded}
     if len(ids) != len(recorded):
-        record.refuse("a case is in the file more than once")
-    if unknown := withdrawn.keys() - ids:
-        record.refuse(f"withdraws {min(unknown)[:200]!r}, which is no case of the file")
+        raise ValueError("a case is in the file more than once")
+    if unknown := head.withdrawn.keys() - ids:
+        raise ValueError(f"withdraws {min(unknown)[:200]!r}, which is no case of the file")
     cases = RecordedCases(
-        op=record.text("op"),
-        specification=record.text("specification"),
-        seed=record.whole("seed"),
-        versions=record.texts_by_name("versions"),
+        op=head.op,
+        specification=head.specification,
+        seed=head.seed,
+        versions=head.versions,
         recorded=recorded,
-        indistinguishable=tuple(
-            JsonObject({"group": group}, record.where, ("group",)).texts("group")
-            for group in record.items("indistinguishable")
-        ),
-        faults=mutants,
-        targets=targets,
-        parts=_survivors(record, mutants),
+        indistinguishable=head.indistinguishable,
+        faults=head.faults,
+        targets=head.edges,
+        parts=survivors_from_data(head.parts, head.faults),
     )
-    for stated, counted in (
-        (record.raw("counts"), codec.to_json(cases.count)),
-        (record.raw("digest"), cases.digest),
-    ):
+    for stated, counted in ((head.counts, cases.count), (head.digest, cases.digest)):
         if stated != counted:
-            record.refuse(f"says {str(stated)[:80]}, and the lines give {counted}")
+            raise ValueError(f"says {str(stated)[:80]}, and the lines give {counted}")
     return cases
-
-
-def _survivors(record: JsonObject, mutants: Sequence[str]) -> SurvivorTable:
-    with strict_json.refusing(record.where):
-        data = codec.convert(record.raw("parts"), SurvivorData)
-        return survivors_from_data(data, mutants)
-
-
-@dataclass(frozen=True)
-class RecordedHead:
-    """The first line of a file: what it states of all cases."""
-
-    op: str
-    specification: str
-    seed: int
-    versions: Mapping[str, str]
-    suites: tuple[str, ...]
-    count: Count
-    withdrawn: Mapping[str, str]
-    digest: str
 
 
 def read_recorded_head(path: Path) -> RecordedHead:
     """Read the first line of a file; :func:`read_recorded_cases` holds it against the others."""
-    where = f"{path}:1"
     try:
         with path.open("rb") as file:
             line = file.readline(strict_json.MAX_BYTES)
     except OSError as error:
         raise unreadable_error(path, error) from error
-    document = strict_json.loads(line, where)
-    strict_json.check_format(document, where, FORMAT, TOOL)
-    record = JsonObject(document, where, _HEAD)
-    counts = JsonObject(record.raw("counts"), f"{where}: counts", ("value", "reject"))
-    return RecordedHead(
-        op=record.text("op"),
-        specification=record.text("specification"),
-        seed=record.whole("seed"),
-        versions=record.texts_by_name("versions"),
-        suites=record.texts("suites"),
-        count=Count(counts.whole("value"), counts.whole("reject")),
-        withdrawn=record.texts_by_name("withdrawn"),
-        digest=record.text("digest"),
-    )
+    return _head(line, f"{path}:1")
 
 
-class _Lines:
-    """Reads the lines of a file by the tables of its first."""
+def _head(line: bytes, where: str) -> RecordedHead:
+    return strict_json.decode(line, RecordedHead, where, FORMAT, TOOL)
 
-    def __init__(self, head: JsonObject, where: str, withdrawn: Mapping[str, str]) -> None:
-        self._where = where
-        self._withdrawn = withdrawn
-        self._op = head.text("op")
-        self._tables = {key: head.texts(key) for key in (*_TABLES, "suites")}
-        self._edges, self._faults = _Named(head.texts("edges")), _Named(head.texts("faults"))
 
-    def read(self, number: int, line: bytes) -> RecordedCase:
-        """Parse a line.
+class _LineReader:
+    """Reads the lines of a file by the tables of its head."""
 
-        Raises SuiteError, which names the line, for what is no case.
-        """
-        where = f"{self._where}:{number}"
-        values = strict_json.loads(line, where)
-        if type(values) is not list or len(values) != len(_LINE):
-            raise SuiteError(f"{where}: is not a list of {len(_LINE)} values", hint=DAMAGED)
-        by_name: dict[str, Any] = dict(zip(_LINE, values, strict=True))
-        for key in _TABLES:
-            by_name[key] = self._by_name(key, by_name[key], where)
-        record = JsonObject(by_name, where, _LINE)
-        case = case_from_json(record, self._op)
-        if record.text("id") != case.id:
-            record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
-        if record.text("level") not in LEVELS:
-            record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-        kills, excused = self._faults.of(record, "kills"), self._faults.of(record, "excused")
+    def __init__(self, head: RecordedHead) -> None:
+        self._head = head
+        self._targets, self._mutants = _BitTable(head.edges), _BitTable(head.faults)
+
+    def read(self, line: CaseLine) -> RecordedCase:
+        """Return the case of a line. Raises ValueError for what is no case."""
+        case = codec.convert(self._case_fields(line), CaseFields).case(self._head.op)
+        if line.id != case.id:
+            raise ValueError(f"the id is {line.id!r}, the case makes {case.id!r}")
+        kills, excused = (
+            self._mutants.names(text, key)
+            for text, key in ((line.kills, "kills"), (line.excused, "excused"))
+        )
         if not set(excused) <= set(kills):
-            record.refuse("'excused' holds mutants that are not among 'kills'")
+            raise ValueError("'excused' holds mutants that are not among 'kills'")
         return RecordedCase(
             case=case,
-            level=record.text("level"),
-            suites=record.named("suites", self._tables["suites"]),
+            level=line.level,
+            suites=names_at(line.suites, self._head.suites, "'suites'"),
             kills=kills,
             excused=excused,
-            withdrawn=self._withdrawn.get(case.id),
-            edges=self._edges.of(record, "edges"),
-            digest=_decoded(record, "digest").hex(),
+            withdrawn=self._head.withdrawn.get(case.id),
+            edges=self._targets.names(line.edges, "edges"),
+            digest=_decoded(line.digest, "digest").hex(),
         )
 
-    def _by_name(self, key: str, values: object, where: str) -> dict[str, Any]:
-        """Return a line's values by the names of a table; null stands for what it leaves out."""
-        names = self._tables[key]
-        if type(values) is not list or len(values) != len(names):
-            raise SuiteError(
-                f"{where}: {key!r} holds {repr(values)[:80]}, where {len(names)} values belong",
-                hint=DAMAGED,
-            )
-        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    def _case_fields(self, line: CaseLine) -> dict[str, Any]:
+        fields: dict[str, Any] = {key: getattr(line, key) for key in CASE_KEYS}
+        for key in _TABLES:
+            names, values = getattr(self._head, key), fields[key]
+            if len(values) != len(names):
+                raise ValueError(
+                    f"{key!r} holds {str(list(values))[:80]}, where {len(names)} values belong"
+                )
+            pairs = zip(names, values, strict=True)
+            fields[key] = {name: value for name, value in pairs if value is not None}
+        return fields
 
 
-class _Named:
+class _BitTable:
     """A table of names, and the sets of bits that were read of it: many lines have the same."""
 
     def __init__(self, table: Sequence[str]) -> None:
@@ -405,34 +423,31 @@ class _Named:
         self._read: dict[str, tuple[str, ...]] = {}
         self._bytes: dict[tuple[int, int], list[str]] = {}
 
-    def of(self, record: JsonObject, key: str) -> tuple[str, ...]:
-        """Return the names in a set of bits, sorted."""
-        text = record.text(key)
+    def names(self, text: str, key: str) -> tuple[str, ...]:
+        """Return the names in a set of bits, sorted. Raises ValueError, which names the key."""
         if text not in self._read:
-            data = _decoded(record, key)
+            data = _decoded(text, key)
             if int.from_bytes(data, "little").bit_length() > len(self._table):
-                record.refuse(f"{key!r} has places behind the table of {len(self._table)}")
+                raise ValueError(f"{key!r} has places behind the table of {len(self._table)}")
             names: list[str] = []
-            for index, byte in enumerate(data):
-                if byte:
-                    names += self._of_byte(index, byte)
+            for byte in filter(itemgetter(1), enumerate(data)):
+                names += self._bytes.get(byte) or self._of_byte(*byte)
             self._read[text] = tuple(sorted(names))
         return self._read[text]
 
     def _of_byte(self, index: int, byte: int) -> list[str]:
-        if (index, byte) not in self._bytes:
-            names = self._table[8 * index : 8 * index + 8]
-            self._bytes[index, byte] = [name for bit, name in enumerate(names) if byte >> bit & 1]
-        return self._bytes[index, byte]
+        eight = self._table[8 * index : 8 * index + 8]
+        names = [name for bit, name in enumerate(eight) if byte >> bit & 1]
+        self._bytes[index, byte] = names
+        return names
 
 
-def _decoded(record: JsonObject, key: str) -> bytes:
+def _decoded(text: str, key: str) -> bytes:
     """Decode a text of base64url without padding."""
-    text = record.text(key)
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        record.refuse(f"{key!r} is {text[:80]!r}, which is not base64url")
+    except ValueError:
+        raise ValueError(f"{key!r} is {text[:80]!r}, which is not base64url") from None
 
 
 def case_to_json(case: Case) -> dict[str, Any]:
@@ -444,26 +459,10 @@ def case_to_json(case: Case) -> dict[str, Any]:
     return {key: data[key] for key in CASE_KEYS}
 
 
-def case_from_json(record: JsonObject, op: str) -> Case:
-    """Parse the case in a record of ``case.json``, or of a recorded case."""
-    attributes = record.table("attributes")
-    for name, value in attributes.items():
-        if not all(_is_scalar(item) for item in (value if isinstance(value, list) else [value])):
-            record.refuse(f"attribute {name[:80]!r} is {repr(value)[:80]}, which none can be")
-    case = Case(
-        op=op,
-        types=record.texts_by_name("types"),
-        shapes=record.integers_by_name("shapes"),
-        attributes=attributes,
-        operands=record.integers_by_name("operands"),
-        pattern=record.text("pattern"),
-        seed=record.whole("seed"),
-        reject=record.optional_text("reject"),
-    )
-    if not case.types or not case.shapes:
-        record.refuse("a case has at least one type and one input of data")
-    return case
+def case_from_json(data: Mapping[str, Any], op: str, where: str) -> Case:
+    """Return the case in JSON data, which may hold more.
 
-
-def _is_scalar(value: object) -> bool:
-    return type(value) in (int, bool) or strict_json.is_text(value)
+    Raises SuiteError, which names ``where``.
+    """
+    with refusing(where):
+        return codec.convert({key: data[key] for key in CASE_KEYS}, CaseFields).case(op)

@@ -33,7 +33,7 @@ class Recordings(Sequence[Entry]):
     @property
     def counts(self) -> Mapping[str, Count]:
         """Counts of the entries of each kind, by operator."""
-        return {op: head.count for op, head in self.heads.items()}
+        return {op: head.counts for op, head in self.heads.items()}
 
     @property
     def suites(self) -> tuple[str, ...]:

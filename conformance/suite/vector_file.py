@@ -132,7 +132,7 @@ def decode_vector(
             raise SuiteError(f"{where}: {problems[0]}{more}", hint=DAMAGED)
     record = JsonObject(document, where, _CASE_KEYS)
     reader = MemberReader(content, source)
-    case = case_from_json(record, record.text("op"))
+    case = case_from_json(document, record.text("op"), where)
     if record.text("id") != case.id:
         record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
     if record.text("level") not in LEVELS:

@@ -122,7 +122,7 @@ def missed() -> dict[tuple[str, str], Asked]:
         where = f"{MISSED.name}:{number}"
         keys = ("bug", "profile", "op", *CASE_KEYS)
         told = strict_json.JsonObject(strict_json.loads(line, where), where, keys)
-        case = case_from_json(told, told.text("op"))
+        case = case_from_json(strict_json.loads(line, where), told.text("op"), where)
         found[told.text("bug"), told.text("profile")] = asked(case)
     return found
 

@@ -232,7 +232,7 @@ class TestCases:
         told = json.loads(head)
         del told["parts"]
         content = b"\n".join([json.dumps(told).encode(), *lines])
-        with pytest.raises(SuiteError, match="missing: parts"):
+        with pytest.raises(SuiteError, match="missing required field `parts`"):
             parse_recorded_cases(content, "here")
 
     def test_new_ones_leave_the_other_lines_as_they_are(self) -> None:
