@@ -66,7 +66,7 @@ def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
     The numbers given when a suite is generated leave them out too.
     """
     unreachable = suite.manifest.strength.get(score.op)
-    never = unreachable.parts.nowhere if unreachable is not None else frozenset()
+    never = unreachable.parts.never_killed if unreachable is not None else frozenset()
     return score.without_mutants({name for name in never if not score.kill_counts[name]})
 
 

@@ -18,7 +18,7 @@ from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.suite.manifest import Manifest
-from conformance.suite.strength import Pair, Strength
+from conformance.suite.unreachable import Pair, Unreachable
 
 SLICE = 1000
 """Vectors that are in memory at once."""
@@ -170,7 +170,7 @@ def coverage(
                     lists = "lists coverage targets that its inputs and attributes do not meet"
                     wrong.append(f"{vector.id}: {lists}")
                 targets_by_rank[rank].append((vector.case.types[spec.data.type], met))
-    strength = manifest.strength.get(spec.op, Strength())
+    strength = manifest.strength.get(spec.op, Unreachable())
     current = bool(strength.strata) and strength.strata == strata.meaning
     types = spec.types[spec.data.type]
     names_and_types = {*names, *types}

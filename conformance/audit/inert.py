@@ -22,7 +22,7 @@ from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.tree import Node
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 MAYBE = BatchValue(np.False_, maybe=np.True_)
 """A truth value of which nothing is known."""
@@ -35,7 +35,7 @@ class PartitionCases(Batch):
     on.
     """
 
-    def __init__(self, spec: OpSpec, partition: Part, guards: Sequence[Expression]) -> None:
+    def __init__(self, spec: OpSpec, partition: Partition, guards: Sequence[Expression]) -> None:
         self.spec, self.scope = spec, scope_of(spec)
         met = profile_of(spec, partition).when if partition.profile else None
         reached = spec.reach([*guards, *([met] if met is not None else [])])
@@ -78,7 +78,7 @@ class PartitionCases(Batch):
         return is_possible
 
 
-def _columns(spec: OpSpec, partition: Part) -> Iterator[tuple[str, list[int] | list[bool]]]:
+def _columns(spec: OpSpec, partition: Partition) -> Iterator[tuple[str, list[int] | list[bool]]]:
     """The values that words and truth values of a case of a part can have."""
     for name, dtypes in spec.types.items():
         partition_types = [partition.dtype] if name == spec.data.type else dtypes
@@ -118,7 +118,7 @@ def _conjuncts(node: Node) -> Iterator[Node]:
         yield node
 
 
-def find_inert(spec: OpSpec, partition: Part, mutants: Iterable[Mutant]) -> frozenset[str]:
+def find_inert(spec: OpSpec, partition: Partition, mutants: Iterable[Mutant]) -> frozenset[str]:
     """Find the mutants, by id, that change nothing in any case of a partition."""
     mutants = tuple(mutants)
     guards = [mutant.change.where for mutant in mutants if mutant.change.where is not None]

@@ -13,7 +13,7 @@ from conformance.audit.partitions import cases_within, excluded_predicates, part
 from conformance.model import Case
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.suite.parts import Part, Parts, Survivors
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class MutantStates:
     that they cannot be. ``missing`` is still to be achieved: a level, and the mutant to kill at it.
     """
 
-    partition: Part
+    partition: Partition
     killed: frozenset[str] = field(repr=False)
     survivors: Survivors = field(repr=False)
     refuted: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class MutantStates:
 
 
 def classify_mutants(
-    partition: Part,
+    partition: Partition,
     mutants: Sequence[Mutant],
     kills: Iterable[Sequence[Kill]],
     proven: Collection[str] = (),
@@ -100,7 +100,7 @@ def classify_mutants(
     )
 
 
-def stated_reason(mutant: Mutant, partition: Part, level: str) -> str:
+def stated_reason(mutant: Mutant, partition: Partition, level: str) -> str:
     """Return why the catalogue says that nothing kills a mutant in a partition.
 
     Returns: an empty text if it does not say so.
@@ -119,7 +119,7 @@ def mutant_states(
     mutants: Sequence[Mutant],
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
-    proven: Mapping[Part, Collection[str]],
+    proven: Mapping[Partition, Collection[str]],
 ) -> list[MutantStates]:
     """Classify each mutant in every partition of an operator, by the kills of its vectors.
 
@@ -136,7 +136,7 @@ def mutant_states(
     return states
 
 
-def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> Parts:
+def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> SurvivorTable:
     """Build the table of survivors by partition, as a suite records it."""
     without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
-    return Parts({state.partition: state.survivors for state in states}, without)
+    return SurvivorTable({state.partition: state.survivors for state in states}, without)

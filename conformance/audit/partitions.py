@@ -15,7 +15,7 @@ from conformance.reference.batches import batch_of
 from conformance.spec.batch_values import Bools, code
 from conformance.spec.case_table import Table, table_of
 from conformance.spec.model import CoverageTarget, OpSpec
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 COMMON = "f32"
 """The element type that nearly every backend has."""
@@ -27,15 +27,15 @@ def base_type(spec: OpSpec) -> str:
     return COMMON if COMMON in dtypes else dtypes[0]
 
 
-def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Part]:
+def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Partition]:
     """Yield each element type of a rank, the base type first, with its profiles."""
     base = base_type(spec)
-    yield Part(base, rank)
-    yield from (Part(base, rank, profile.name) for profile in spec.profiles)
-    yield from (Part(dtype, rank) for dtype in spec.types[spec.data.type] if dtype != base)
+    yield Partition(base, rank)
+    yield from (Partition(base, rank, profile.name) for profile in spec.profiles)
+    yield from (Partition(dtype, rank) for dtype in spec.types[spec.data.type] if dtype != base)
 
 
-def cases_within(spec: OpSpec, partition: Part, cases: Sequence[Case]) -> Bools:
+def cases_within(spec: OpSpec, partition: Partition, cases: Sequence[Case]) -> Bools:
     """Mark the cases that belong to a partition, (cases,)."""
     is_inside = np.array(
         [
@@ -52,7 +52,7 @@ def cases_within(spec: OpSpec, partition: Part, cases: Sequence[Case]) -> Bools:
     return is_inside
 
 
-def rows_within(partition: Part, table: Table) -> Bools:
+def rows_within(partition: Partition, table: Table) -> Bools:
     """Mark the cases of a table that belong to a partition of its rank, (cases,)."""
     spec = table.spec
     is_inside = (table.columns[spec.data.type] == code(partition.dtype)) & ~table.odd
@@ -68,6 +68,6 @@ def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
     return (" ".join(f"not ({profile.when.text})".split()),)
 
 
-def profile_of(spec: OpSpec, partition: Part) -> CoverageTarget:
+def profile_of(spec: OpSpec, partition: Partition) -> CoverageTarget:
     """Return the profile of a partition that has one."""
     return next(profile for profile in spec.profiles if profile.name == partition.profile)

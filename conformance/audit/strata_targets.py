@@ -8,7 +8,7 @@ from itertools import combinations, product
 from conformance.audit.partitions import base_type
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata
-from conformance.suite.strength import Pair
+from conformance.suite.unreachable import Pair
 
 IMAGES = 4
 """The rank on which each remainder is asked for in each stratum: that of images, which nearly every

@@ -24,14 +24,16 @@ from conformance.json_schema import load_schema
 from conformance.model import Case, Result, Status
 from conformance.run.claim_text import RunScope, conclude
 from conformance.strength import DEFAULT_MIN_STRENGTH, PartitionStrength, RunStrength
-from conformance.suite import cases, strict_json
+from conformance.suite import strict_json
+from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
 from conformance.suite.strict_json import JsonObject as Checked
+from conformance.suite.strict_json import read_bytes
 from conformance.verdict import NO_CLAIM, ResultCounts
 
 FORMAT = 1
 CHANGED = "the record was changed, or another program wrote it; ask for the original"
 
-_CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outputs")
+_CASE = ("op", "id", *CASE_KEYS, "level", "content", "status", "reading", "outputs")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class ChallengeCase:
 
     def to_json(self) -> dict[str, Any]:
         """Serialise the case."""
-        identity = {"op": self.case.op, "id": self.case.id, **cases.told(self.case)}
+        identity = {"op": self.case.op, "id": self.case.id, **case_to_json(self.case)}
         return identity | {key: value for key, value in vars(self).items() if key != "case"}
 
 
@@ -224,7 +226,7 @@ def read_record(path: Path) -> ChallengeRecord:
     Raises:
         SuiteError: it is none, too large, or was changed.
     """
-    return parse_record(strict_json.content(path), str(path))
+    return parse_record(read_bytes(path), str(path))
 
 
 def parse_record(data: bytes, where: str) -> ChallengeRecord:
@@ -290,7 +292,7 @@ def _cases(document: Mapping[str, Any], where: str) -> Iterator[ChallengeCase]:
     for number, data in enumerate(document["cases"], start=1):
         entry = Checked(data, f"{where}: case {number}", _CASE)
         op = entry.text("op")
-        case = cases.case_of(entry, op)
+        case = case_from_json(data, op, entry.where)
         if entry.text("id") != case.id:
             entry.refuse(f"the id is {entry.text('id')[:80]!r}, the case makes {case.id!r}")
         if op not in document["operators"] or (op, case.id) in keys:

@@ -16,7 +16,7 @@ from conformance.generate.twins import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
-from conformance.suite import origin
+from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -87,6 +87,6 @@ def select_suite(
         name=suite,
         seed=seed,
         versions=versions(),
-        bases=[origin.carried(spec, mutants_of(spec)) for spec in declared_specs.values()],
+        bases=[carried_origin(spec, mutants_of(spec)) for spec in declared_specs.values()],
         **plan.known(generated),
     )

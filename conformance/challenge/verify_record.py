@@ -29,8 +29,8 @@ from conformance.safe_text import number_of
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite import origin
-from conformance.suite.cases import Cases, Recorded
+from conformance.suite.origin import carried_origin
+from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -164,14 +164,14 @@ def _evaluate(
     Raises:
         Exception: one of ``CASE_ERRORS``.
     """
-    by_op: dict[str, list[Recorded]] = {op: [] for op in specs}
+    by_op: dict[str, list[RecordedCase]] = {op: [] for op in specs}
     for case, level in ((item.case, item.level) for item in record.cases):
         spec = specs[case.op]
         if not (askable(spec, case) or askable_large(spec, case)):
             raise UsageError(f"{case.id} is no case of {case.op}")
-        by_op[case.op].append(Recorded(case, level, (record.suite,)))
+        by_op[case.op].append(RecordedCase(case, level, (record.suite,)))
     chosen = [
-        Cases(op, record.operators[op], record.seed, record.versions, tuple(cases))
+        RecordedCases(op, record.operators[op], record.seed, record.versions, tuple(cases))
         for op, cases in by_op.items()
     ]
     return write_suite(
@@ -180,7 +180,7 @@ def _evaluate(
         name=record.suite,
         seed=record.seed,
         versions={},
-        bases=[origin.carried(spec, mutants_of(spec)) for spec in specs.values()],
+        bases=[carried_origin(spec, mutants_of(spec)) for spec in specs.values()],
     )
 
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from conformance.model import Vector
     from conformance.run.partition_filter import PartitionFilter
     from conformance.spec.model import OpSpec
-    from conformance.suite.parts import Parts
     from conformance.suite.store import Suite
-    from conformance.suite.strength import Strength
+    from conformance.suite.survivors import SurvivorTable
+    from conformance.suite.unreachable import Unreachable
 
 
 PATIENCE = 60.0
@@ -48,9 +48,9 @@ def completed_in_time(run: Run, backend: str, env: str | None, processes: int) -
     It is made in a process of its own, in at most :data:`PATIENCE` seconds, or taken from the cache
     of an earlier check. None where it is not ready in time, lacks nothing, or cannot be written.
     """
-    from conformance.suite import vector_cache
+    from conformance.suite.vector_cache import cache_folder
 
-    folder = vector_cache.folder() / KEPT / _key(run)
+    folder = cache_folder() / KEPT / _key(run)
     if _whole(folder):
         click.echo("the suite was completed for this backend before", err=True)
         return folder
@@ -229,7 +229,7 @@ def _sound(base: Suite, op: str) -> OpSpec:
     return spec
 
 
-def _strength(before: Strength, added: Added) -> Strength:
+def _strength(before: Unreachable, added: Added) -> Unreachable:
     """What a suite tells of an operator with what was added."""
     found = replace(before, parts=_both(before.parts, added.parts))
     if added.strata:
@@ -237,9 +237,9 @@ def _strength(before: Strength, added: Added) -> Strength:
     return found
 
 
-def _both(before: Parts, now: Parts) -> Parts:
+def _both(before: SurvivorTable, now: SurvivorTable) -> SurvivorTable:
     """The parts of a suite, of which some are known anew; a profile that is another now is gone."""
-    from conformance.suite.parts import Parts
+    from conformance.suite.survivors import SurvivorTable
 
     profiles = {**before.profiles, **now.profiles}
     kept = {
@@ -247,7 +247,7 @@ def _both(before: Parts, now: Parts) -> Parts:
         for part, one in before.survivors.items()
         if not part.profile or before.profiles[part.profile] == profiles[part.profile]
     }
-    return Parts({**kept, **now.survivors}, profiles)
+    return SurvivorTable({**kept, **now.survivors}, profiles)
 
 
 def _tell(base: Suite, new: Sequence[Vector], backend: str | None) -> None:

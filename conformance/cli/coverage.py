@@ -17,7 +17,7 @@ from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.audit.coverage import RankCoverage
-    from conformance.suite.strength import Pair
+    from conformance.suite.unreachable import Pair
 
 EXIT_INCOMPLETE = 1
 MAX_LISTED = 12
@@ -139,12 +139,12 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.generate import proving
     from conformance.replacement import replacing
     from conformance.spec import loader
-    from conformance.suite import proofs
+    from conformance.suite.proofs import complete_proofs, encode_proofs, proofs_file
 
     specs = loader.select_specs(ops)
-    stored = {op: proofs.current(spec) for op, spec in specs.items()}
+    stored = {op: complete_proofs(spec) for op, spec in specs.items()}
     for op in (op for op, pairs in stored.items() if pairs is None):
-        _require_writable(proofs.file_of(specs[op]))
+        _require_writable(proofs_file(specs[op]))
     with Progress(1, "proving") as progress:
         decided = proving.prove([*specs.values()], processes=processes, progress=progress.at)
     click.echo("operator                rank    covered   contradicted   undecided   proofs")
@@ -160,11 +160,11 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
             _list([f"undecided: {a} with {b}" for a, b in rank.undecided])
             _list([f"marked infeasible, but not confirmed: {a} with {b}" for a, b in rank.refuted])
             is_open |= bool(rank.undecided or rank.refuted)
-        file = proofs.file_of(specs[op])
+        file = proofs_file(specs[op])
         if stored[op] is None:
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as new:
-                new.write_bytes(proofs.dump(proving.proofs_of(specs[op], ranks)))
+                new.write_bytes(encode_proofs(proving.proofs_of(specs[op], ranks)))
             click.echo(f"{file}: written")
         elif any(rank.refuted or rank.undecided for rank in ranks):
             click.echo(f"{file}: remove the file to search for the proofs again")

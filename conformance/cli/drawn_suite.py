@@ -29,18 +29,20 @@ def draw(
     force: bool,
 ) -> None:
     """Write a drawn suite, or resume an interrupted run of the same command."""
-    from conformance import __version__
+    from conformance import __version__, codec
     from conformance.choices import SuiteName
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import mutants_of
-    from conformance.suite import origin, shipped_suite, strict_json
+    from conformance.suite import strict_json
     from conformance.suite.manifest import Manifest
-    from conformance.suite.packing import Packer, conclude
+    from conformance.suite.origin import carried_origin, shipped_origin
+    from conformance.suite.packing import Packer, write_packed_manifest
+    from conformance.suite.shipped_suite import proven_unreachable
     from conformance.suite.store import open_suite
-    from conformance.suite.writer import disk, replaced
+    from conformance.suite.writer import disk_errors, new_suite_folder
 
     specs = loader.select_specs(ops)
     subsets = None if backend is None else supported_subsets_of(backend, specs).by_op
@@ -48,7 +50,7 @@ def draw(
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
     shipped = loader.shipped_specs()
     bases = [
-        origin.shipped(spec) if spec is shipped.get(op) else origin.carried(spec, mutants_of(spec))
+        shipped_origin(spec) if spec is shipped.get(op) else carried_origin(spec, mutants_of(spec))
         for op, spec in specs.items()
     ]
     manifest = Manifest(
@@ -56,7 +58,7 @@ def draw(
         seed=root,
         versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
         listed=(),
-        strength={op: shipped_suite.unmeasured(spec) for op, spec in specs.items()},
+        strength={op: proven_unreachable(spec) for op, spec in specs.items()},
         specifications={basis.op: basis.origin for basis in bases},
     )
     plan = {
@@ -65,12 +67,10 @@ def draw(
         "seed": root,
         "for": repr(subsets),
         "versions": manifest.versions,
-        "specifications": {
-            op: origin_files.to_json() for op, origin_files in manifest.specifications.items()
-        },
+        "specifications": codec.to_json(dict(manifest.specifications)),
     }
     began = time.perf_counter()
-    with replaced(out, bases, strict_json.dumps(plan)) as folder:
+    with new_suite_folder(out, bases, strict_json.dumps(plan)) as folder:
         work = [
             task
             for op, spec in specs.items()
@@ -85,11 +85,11 @@ def draw(
             with (
                 worker_options.working() as processes,
                 Progress(1, "drawing") as progress,
-                disk(out),
+                disk_errors(out),
             ):
                 packer = Packer(folder, {})
                 draw_all(work, packer, processes=processes, progress=progress.at)
-                conclude(folder, packer, manifest)
+                write_packed_manifest(folder, packer, manifest)
         except BaseException:
             click.echo("to resume: run the same command again", err=True)
             raise

@@ -22,7 +22,7 @@ from conformance.safe_text import number_of
 if TYPE_CHECKING:
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
-    from conformance.suite.cases import Cases
+    from conformance.suite.recorded_cases import RecordedCases
     from conformance.suite.store import Suite
 
 T = TypeVar("T")
@@ -136,7 +136,9 @@ def generate(
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import mutants_of
-    from conformance.suite import cases, origin, shipped_suite
+    from conformance.suite.origin import carried_origin, shipped_origin
+    from conformance.suite.recorded_cases import committed_operators
+    from conformance.suite.shipped_suite import recorded_unreachable
     from conformance.suite.writer import check_target, write_suite
 
     worker_options = WorkerOptions(processes, cluster, insecure)
@@ -153,7 +155,7 @@ def generate(
     if cluster is not None:
         raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
-    specs = loader.select_specs(ops, None if fresh else cases.shipped())
+    specs = loader.select_specs(ops, None if fresh else committed_operators())
     recorded_cases = [] if fresh else _recorded_cases(specs.values(), suite)
     if no_large:
         recorded_cases = [recorded.small(cases_of_op) for cases_of_op in recorded_cases]
@@ -163,8 +165,8 @@ def generate(
     recorded_ops = [cases_of_op.op for cases_of_op in recorded_cases]
     selected_anew = [spec for op, spec in specs.items() if op not in recorded_ops]
     root = seed or 0
-    bases = [origin.shipped(specs[op]) for op in recorded_ops]
-    bases += [origin.carried(spec, mutants_of(spec)) for spec in selected_anew]
+    bases = [shipped_origin(specs[op]) for op in recorded_ops]
+    bases += [carried_origin(spec, mutants_of(spec)) for spec in selected_anew]
     seed = _seed(recorded_cases) if recorded_cases and not selected_anew else root
     keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
@@ -199,7 +201,7 @@ def generate(
             kills=_merged(cases_of_op.kills for cases_of_op in recorded_cases) | new["kills"],
             excused=_merged(cases_of_op.excused for cases_of_op in recorded_cases) | new["excused"],
             strength={
-                cases_of_op.op: shipped_suite.strength(specs[cases_of_op.op], cases_of_op)
+                cases_of_op.op: recorded_unreachable(specs[cases_of_op.op], cases_of_op)
                 for cases_of_op in recorded_cases
             }
             | new["strength"],
@@ -223,7 +225,7 @@ def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
     from conformance.spec.catalogue import mutants_of
 
     kill_counts = written.manifest.faults.get(spec.op, {})
-    unkillable = written.manifest.strength[spec.op].parts.nowhere
+    unkillable = written.manifest.strength[spec.op].parts.never_killed
     ids = [mutant.id for mutant in mutants_of(spec) if not mutant.equivalent]
     survivors = [id for id in ids if not kill_counts.get(id) and id not in unkillable]
     return sum(kill_counts.get(id, 0) > 0 for id in ids), survivors
@@ -239,7 +241,7 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
     return f"{100 * killed // (killed + len(survivors))} %"
 
 
-def _recorded_cases(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
+def _recorded_cases(specs: Iterable[OpSpec], suite: str) -> list[RecordedCases]:
     """Read the recorded cases of shipped operators that have any."""
     from conformance.generate import recorded
     from conformance.spec.loader import shipped_specs
@@ -252,26 +254,28 @@ def _recorded_cases(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
     return [recorded.part(cases_of_op, suite) for cases_of_op in existing]
 
 
-def _seed(recorded_cases: Sequence[Cases]) -> int:
+def _seed(recorded_cases: Sequence[RecordedCases]) -> int:
     """Return the seed of recorded cases; 0 if they have several."""
     seeds = {cases_of_op.seed for cases_of_op in recorded_cases}
     return seeds.pop() if len(seeds) == 1 else 0
 
 
 def _announce(
-    recorded_cases: Sequence[Cases], specs: Mapping[str, OpSpec], selected_anew: Sequence[OpSpec]
+    recorded_cases: Sequence[RecordedCases],
+    specs: Mapping[str, OpSpec],
+    selected_anew: Sequence[OpSpec],
 ) -> None:
     """Print what will be done, and what will be missing, since the work takes long."""
     from importlib.util import find_spec
 
     from conformance.errors import install
-    from conformance.suite import shipped_suite
+    from conformance.suite.shipped_suite import is_outdated
 
     if recorded_cases:
         count = sum(len(cases_of_op.recorded) for cases_of_op in recorded_cases)
         click.echo(f"evaluating {count} recorded cases; --seed N selects new ones", err=True)
     for cases_of_op in recorded_cases:
-        if shipped_suite.outdated(specs[cases_of_op.op], cases_of_op):
+        if is_outdated(specs[cases_of_op.op], cases_of_op):
             click.echo(
                 f"warning: {cases_of_op.op} has changed since its cases were recorded, so their "
                 "kills may be out of date; see conformance suite record --help",
@@ -316,13 +320,14 @@ def _print_suite(
     """
     from conformance.choices import SuiteName
     from conformance.errors import install
-    from conformance.suite.store import argument
+    from conformance.suite.store import suite_argument
     from conformance.suite.totals import Count
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
     click.echo(
-        f"{suite}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, in {argument(out)}"
+        f"{suite}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, "
+        f"in {suite_argument(out)}"
     )
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
@@ -345,7 +350,7 @@ def _print_suite(
         elif survivors:
             click.echo(f"    survived: {_first_few(survivors)}")
         if len(survivors) > MAX_LISTED:
-            arguments = f"--suite {shlex.quote(argument(out))} --op {op} --verbose"
+            arguments = f"--suite {shlex.quote(suite_argument(out))} --op {op} --verbose"
             click.echo(f"    with how many vectors kill each: conformance suite audit {arguments}")
         for line in () if narrowed else _uncovered_targets(written, specs[op]):
             click.echo(f"    {line}")

@@ -175,9 +175,9 @@ def grade_kernel(
 
 def _copy_suite(suite: Suite, out: Path) -> None:
     """Copy the suite from a temporary folder, which the kernel could not read."""
-    from conformance.suite.writer import replaced
+    from conformance.suite.writer import new_suite_folder
 
-    with replaced(out, ()) as new:
+    with new_suite_folder(out, ()) as new:
         shutil.copytree(suite.path, new, dirs_exist_ok=True)
 
 

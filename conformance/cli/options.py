@@ -29,9 +29,9 @@ def _note_hidden_folder(
 ) -> str | None:
     """Print which suite is used if a folder has the name of a shipped suite."""
     if name is not None and "/" not in name and (Path(name) / "manifest.json").is_file():
-        from conformance.suite.store import hides
+        from conformance.suite.store import is_shipped_name
 
-        if hides(name):
+        if is_shipped_name(name):
             click.echo(
                 f"note: {name} is the shipped suite; the folder is --suite ./{name}", err=True
             )

@@ -156,9 +156,9 @@ def select_partition(suite: Suite, ops: Sequence[str], selected: Capabilities) -
 
 def unkillable_mutants(suite: Suite, op: str, selected: Capabilities) -> frozenset[str]:
     """Return the mutants that no selected vector can kill, as the suite states."""
-    from conformance.suite.strength import Strength
+    from conformance.suite.unreachable import Unreachable
 
-    table = suite.manifest.strength.get(op, Strength()).parts
+    table = suite.manifest.strength.get(op, Unreachable()).parts
     profile = table.profile_without(selected.restrictions(op))
     survivors_by_partition = {
         # Sorted, so that the entry of a profile replaces that of its element type and rank.
@@ -170,7 +170,7 @@ def unkillable_mutants(suite: Suite, op: str, selected: Capabilities) -> frozens
         and selected.declares(op, partition.dtype, partition.rank)
     }
     unkillable = [
-        frozenset(survivors.cannot_show("should")) for survivors in survivors_by_partition.values()
+        frozenset(survivors.unkillable("should")) for survivors in survivors_by_partition.values()
     ]
     return frozenset.intersection(*unkillable) if unkillable else frozenset()
 
@@ -186,8 +186,8 @@ def undetermined_mutants(
     """
     from conformance.backends.supported_subsets import supported_subsets
     from conformance.generate.declared import can_not_show
-    from conformance.suite.parts import Part
-    from conformance.suite.strength import Strength
+    from conformance.suite.survivors import Partition
+    from conformance.suite.unreachable import Unreachable
 
     op, empty = score.op, frozenset[str]()
     survivors = frozenset(mutant.id for mutant in score.missed)
@@ -195,7 +195,7 @@ def undetermined_mutants(
     subset = supported_subsets(selected, {op: suite.specs[op]}).get(op)
     if subset is None or not restrictions or not survivors:
         return empty, empty
-    table = suite.manifest.strength.get(op, Strength()).parts
+    table = suite.manifest.strength.get(op, Unreachable()).parts
     profile = table.profile_without(restrictions)
     partitions = [
         (dtype, rank)
@@ -203,7 +203,9 @@ def undetermined_mutants(
         for rank in subset.ranks
         if selected.declares(op, dtype, rank)
     ]
-    if profile and all(Part(*partition, profile) in table.survivors for partition in partitions):
+    if profile and all(
+        Partition(*partition, profile) in table.survivors for partition in partitions
+    ):
         return empty, empty
     inert = can_not_show(suite, op, subset, partitions, survivors)
     return inert, survivors - inert

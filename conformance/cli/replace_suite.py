@@ -26,11 +26,12 @@ def keep_another(out: Path, name: str, seed: int, ops: Iterable[str], *, force: 
     suite may be replaced. Raises UsageError.
     """
     from conformance.suite import manifest as manifests
+    from conformance.suite.manifest import read_manifest
 
     if force or not (out / manifests.FILE_NAME).is_file():
         return
     try:
-        existing = manifests.read(out / manifests.FILE_NAME)
+        existing = read_manifest(out / manifests.FILE_NAME)
     except SuiteError:
         return
     lost = [op for op in existing.strength if op not in {*ops}]

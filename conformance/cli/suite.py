@@ -69,14 +69,14 @@ def lint(ctx: click.Context, name: str | None) -> None:
     Exits with 2 if there is any problem.
     """
     from conformance.audit.trivial_implementations import TrivialPassReport
-    from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
+    from conformance.suite.manifest_check import manifest_problems
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
     evaluate(opened, opened.manifest.listed)
     trivial_passes = TrivialPassReport(opened.specs)
-    problems = [*(derived.problems() if name is None else ())]
+    problems = [*(manifest_problems() if name is None else ())]
     problems = [*problems, *lint_suite(opened, trivial_passes.check)] or trivial_passes.problems
     for problem in problems:
         click.echo(problem)
@@ -127,7 +127,8 @@ def record(
     from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
-    from conformance.suite import cases, proofs
+    from conformance.suite.proofs import encode_proofs
+    from conformance.suite.recorded_cases import encode_recorded_cases
     from conformance.suite.store import open_suite
 
     opened = open_suite(folder)
@@ -140,8 +141,8 @@ def record(
     for score in scores:
         recorded_cases, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (
-            (target / "cases" / f"{score.op}.jsonl", cases.dump(recorded_cases)),
-            (target / "proofs" / f"{score.op}.json", proofs.dump(proven)),
+            (target / "cases" / f"{score.op}.jsonl", encode_recorded_cases(recorded_cases)),
+            (target / "proofs" / f"{score.op}.json", encode_proofs(proven)),
         ):
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as new:
@@ -272,13 +273,13 @@ def pack(name: str | None, out: Path, force: bool) -> None:
     The vectors and the digest of the suite stay the same. A packed suite may be of any size: its
     containers are read one at a time. They are zip files of vector files.
     """
-    from conformance.suite import packing
+    from conformance.suite.packing import pack_suite
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
     _keep_another(base, out, force)
     evaluate(base, base.manifest.listed)
-    _print_written(packing.pack(base, out), out)
+    _print_written(pack_suite(base, out), out)
 
 
 @suite.command(
@@ -293,12 +294,12 @@ Example:
 @force_option
 def unpack(folder: Path, out: Path, force: bool) -> None:
     """Unpack a packed suite: one file per vector."""
-    from conformance.suite import packing
+    from conformance.suite.packing import unpack_suite
     from conformance.suite.store import open_suite
 
     base = open_suite(folder)
     _keep_another(base, out, force)
-    _print_written(packing.unpack(base, out), out)
+    _print_written(unpack_suite(base, out), out)
 
 
 def _keep_another(base: Suite, out: Path, force: bool) -> None:

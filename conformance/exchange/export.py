@@ -12,6 +12,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import UsageError
 from conformance.exchange.export_index import (
     ENDING,
+    FORMAT,
     INDEX,
     LINES,
     ExportedCase,
@@ -118,6 +119,7 @@ def export(
         capabilities=None if declared is None else declared.to_json(),
         cases=tuple(exported.values()),
         left_out=tuple((op, why, count) for (op, why), count in left_out.items()),
+        export=FORMAT,
     )
     with replacing(out / INDEX) as path:
         path.write_text(index.to_json(), encoding="utf-8")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
+from msgspec import Meta, field
+
+from conformance import codec
 from conformance.backends.capabilities import Capabilities
+from conformance.codec import Record
 from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.run import messages
-from conformance.suite.strict_json import JsonObject, content, is_text, is_whole, loads
+from conformance.suite.strict_json import Whole, read_bytes, refusing
+
+T = TypeVar("T")
 
 FORMAT = 1
 INDEX = "index.json"
@@ -28,15 +31,14 @@ FOLDER = re.compile(r"\d{6,9}")
 """The name of a case's folder: its number, from 1."""
 
 
-@dataclass(frozen=True)
-class ExportedCase:
+class ExportedCase(Record, frozen=True):
     """An exported case: its folder, its vector, and a digest of its request."""
 
-    number: int
+    number: Whole
     op: str
     id: str
     key: str
-    outputs: int
+    outputs: Whole
 
     @property
     def folder(self) -> str:
@@ -44,8 +46,7 @@ class ExportedCase:
         return f"{self.number:06}"
 
 
-@dataclass(frozen=True)
-class ExportIndex:
+class ExportIndex(Record, frozen=True):
     """The index of an export. ``nonce`` marks the outputs that belong to it."""
 
     suite: str
@@ -54,9 +55,15 @@ class ExportIndex:
     layout: str
     level: str
     capabilities: dict[str, Any] | None
-    cases: tuple[ExportedCase, ...] = field(repr=False)
-    left_out: tuple[tuple[str, str, int], ...] = ()
+    cases: tuple[ExportedCase, ...]
+    left_out: tuple[tuple[str, str, Whole], ...]
     """Operator, reason and number of vectors that are not declared."""
+    export: int
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for another format."""
+        if self.export != FORMAT:
+            raise ValueError(f"its format is {self.export}, not {FORMAT}: export again")
 
     @property
     def declared(self) -> Capabilities | None:
@@ -65,7 +72,7 @@ class ExportIndex:
 
     def to_json(self) -> str:
         """Serialise the index; a case is a line."""
-        head = {**asdict(self), "export": FORMAT, "left_out": [list(o) for o in self.left_out]}
+        head = codec.to_json(self)
         lines = ",\n".join(json.dumps(case) for case in head.pop("cases"))
         text = json.dumps(head, indent=1)
         return f'{text[:-2]},\n "cases": [\n{lines}\n]}}\n'
@@ -82,34 +89,17 @@ def read_index(folder: Path) -> ExportIndex:
     Raises:
         UsageError: the folder holds none.
     """
-    with _as_usage_error("conformance export makes one; copy it beside the outputs"):
-        path = folder / INDEX
-        keys = ("suite", "digest", "nonce", "layout", "level")
-        record = _record(path, ("export", "capabilities", "cases", "left_out", *keys))
-        if record.whole("export") != FORMAT:
-            record.refuse(f"its format is {record.whole('export')}, not {FORMAT}: export again")
-        cases = tuple(_exported_case(item, str(path)) for item in record.items("cases"))
-        left_out = [item for item in record.items("left_out") if _is_left_out(item)]
-        if len(left_out) != len(record.items("left_out")):
-            record.refuse("'left_out' holds something else than operator, reason and number")
-        capabilities = None if record.raw("capabilities") is None else record.table("capabilities")
-        texts = {key: record.text(key) for key in keys}
-        return ExportIndex(
-            **texts,
-            capabilities=capabilities,
-            cases=cases,
-            left_out=tuple((op, reason, count) for op, reason, count in left_out),
-        )
+    hint = "conformance export makes one; copy it beside the outputs"
+    return _read(folder / INDEX, ExportIndex, hint)
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(Record, frozen=True):
     """The device that computed outputs, and the nonce of the export."""
 
-    name: str
-    version: str
+    name: Annotated[str, Meta(min_length=1)]
+    version: Annotated[str, Meta(min_length=1)]
     nonce: str
-    facts: dict[str, str]
+    facts: dict[str, str] = field(default_factory=dict)
 
 
 def read_device(folder: Path) -> Device:
@@ -119,39 +109,14 @@ def read_device(folder: Path) -> Device:
         UsageError: it is missing or incomplete.
     """
     example = '{"name": "my board", "version": "1.0", "nonce": "the one of index.json"}'
-    with _as_usage_error(f"write one beside the outputs: {example}"):
-        record = _record(folder / DEVICE, ("name", "version", "nonce"), ("facts",))
-        facts = record.texts_by_name("facts") if record.has("facts") else {}
-        name, version, nonce = (record.text(key) for key in ("name", "version", "nonce"))
-        if not (name and version):
-            record.refuse("an empty name or version")
-        return Device(name, version, nonce, facts)
+    return _read(folder / DEVICE, Device, f"write one beside the outputs: {example}")
 
 
-def _exported_case(data: object, where: str) -> ExportedCase:
-    record = JsonObject(data, where, ("number", "op", "id", "key", "outputs"))
-    op, id, key = (record.text(name) for name in ("op", "id", "key"))
-    return ExportedCase(record.whole("number"), op, id, key, record.whole("outputs"))
-
-
-def _is_left_out(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 3
-        and is_text(value[0])
-        and is_text(value[1])
-        and is_whole(value[2])
-    )
-
-
-def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> JsonObject:
-    return JsonObject(loads(content(path), str(path)), str(path), keys, optional)
-
-
-@contextmanager
-def _as_usage_error(hint: str) -> Iterator[None]:
-    """Turn a SuiteError into a UsageError of whoever wrote the file."""
+def _read(path: Path, kind: type[T], hint: str) -> T:
+    """Read a file. Raises UsageError, with a hint for whoever wrote it."""
     try:
-        yield
+        data = read_bytes(path)
+        with refusing(path):
+            return codec.decode(data, kind)
     except SuiteError as error:
         raise UsageError(error.message, hint=hint) from error

@@ -36,7 +36,7 @@ from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.environment import of_system
 from conformance.run.executor import Executor, Identity, Request
-from conformance.run.messages import MAX_RANK
+from conformance.run.responses import MAX_RANK
 from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 

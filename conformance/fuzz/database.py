@@ -16,8 +16,12 @@ from conformance.model import Case
 from conformance.replacement import replacing
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite import cases as recorded
-from conformance.suite.cases import Cases, Recorded
+from conformance.suite.recorded_cases import (
+    RecordedCase,
+    RecordedCases,
+    encode_recorded_cases,
+    read_recorded_cases,
+)
 
 MAX_CASES = 50
 """Cases that are kept of an operator: the newest."""
@@ -40,7 +44,7 @@ def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
     file = failures_file(folder, spec)
     if not file.is_file():
         return ()
-    stored = recorded.read(file)
+    stored = read_recorded_cases(file)
     if stored.specification != spec_digest(spec) or stored.op != spec.op:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [entry.case for entry in stored.recorded[:MAX_CASES]]
@@ -53,8 +57,10 @@ def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
 def keep_failures(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -> None:
     """Keep new failures of an operator, before the old."""
     cases = list({case.id: case for case in (*new, *old)}.values())[:MAX_CASES]
-    entries = tuple(Recorded(case, "must", ("fuzz",)) for case in cases)
-    content = recorded.dump(Cases(spec.op, spec_digest(spec), 0, versions(), entries))
+    entries = tuple(RecordedCase(case, "must", ("fuzz",)) for case in cases)
+    content = encode_recorded_cases(
+        RecordedCases(spec.op, spec_digest(spec), 0, versions(), entries)
+    )
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(failures_file(folder, spec)) as file:
         file.write_bytes(content)

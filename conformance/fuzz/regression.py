@@ -14,7 +14,7 @@ from conformance.reference.build import build
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.suite import origin
+from conformance.suite.origin import OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -53,6 +53,6 @@ def write_regression_suite(
     )
 
 
-def _basis(spec: OpSpec) -> origin.Basis:
+def _basis(spec: OpSpec) -> OriginFiles:
     same = shipped_specs().get(spec.op) is spec
-    return origin.shipped(spec) if same else origin.carried(spec, mutants_of(spec))
+    return shipped_origin(spec) if same else carried_origin(spec, mutants_of(spec))

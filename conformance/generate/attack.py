@@ -16,7 +16,7 @@ from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Attack:
     faults: tuple[Mutant, ...] = field(repr=False)
     rank: int
     count: int
-    part: Part | None = None
+    part: Partition | None = None
     at_must: bool = False
 
     @property

@@ -20,7 +20,7 @@ from conformance.spec.batch_values import Bools, code
 from conformance.spec.case_table import Table, joined, table_of
 from conformance.spec.model import DrawBounds, OpSpec
 from conformance.spec.strata import strata_of
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 CHILDREN = 3000
 ROUNDS = 4
@@ -75,7 +75,7 @@ class Candidates:
         fresh = [question not in known for question in self.table.questions()]
         return self.take(np.array(fresh, np.bool_))
 
-    def inside(self, part: Part) -> Candidates:
+    def inside(self, part: Partition) -> Candidates:
         """Those that belong to a part of their rank."""
         return self.take(rows_within(part, self.table))
 
@@ -101,19 +101,19 @@ class Candidates:
         return self.table.spec.layout.rank(self.table.axes)
 
 
-def known_cases(part: Part, known: Candidates) -> Iterator[Candidates]:
+def known_cases(part: Partition, known: Candidates) -> Iterator[Candidates]:
     """Sound cases of a part among known ones of its rank, then others of these in its type."""
     yield known.inside(part)
     yield known.retyped(part.dtype).sound().inside(part)
 
 
-def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> Candidates:
+def drawn_cases(spec: OpSpec, part: Partition, *, root: int, effort: Effort) -> Candidates:
     """Sound cases that are drawn for a part, within the aims of its profile."""
     within = aims_of(spec, part)
     return _drawn(spec, part.rank, root=root, effort=effort, within=within).inside(part)
 
 
-def children(part: Part, known: Sequence[Candidates], *, root: int) -> Iterator[Candidates]:
+def children(part: Partition, known: Sequence[Candidates], *, root: int) -> Iterator[Candidates]:
     """Sound cases of a part that take after known ones of its rank, two each.
 
     They are made as they are asked for.
@@ -150,7 +150,7 @@ def _drawn(
     return Candidates.of(spec, drawn, rank).sound()
 
 
-def aims_of(spec: OpSpec, part: Part) -> list[Aim]:
+def aims_of(spec: OpSpec, part: Partition) -> list[Aim]:
     """What to draw so that cases belong to a part: its type, and any aim of its profile."""
     of_type = {spec.data.type: DrawBounds(values=(part.dtype,))}
     aims = profile_of(spec, part).aims if part.profile else ()

@@ -10,9 +10,9 @@ from conformance.audit.mutant_states import stated_reason
 from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import Claim, narrowed
 from conformance.spec.catalogue import mutants_of
-from conformance.suite.parts import Part, Parts
 from conformance.suite.store import Suite
-from conformance.suite.strength import Strength
+from conformance.suite.survivors import Partition, SurvivorTable
+from conformance.suite.unreachable import Unreachable
 
 
 def can_not_show(
@@ -25,7 +25,7 @@ def can_not_show(
     not among them may show, or not: only a search for a case tells. Raises UsageError for a
     predicate that the operator cannot have.
     """
-    whole, known = suite.specs[op], suite.manifest.strength.get(op, Strength()).parts
+    whole, known = suite.specs[op], suite.manifest.strength.get(op, Unreachable()).parts
     spec = narrowed(whole, claim)
     there = {fault.id: fault for fault in suite.specs.faults(op)}
     gone = frozenset[str]()
@@ -35,21 +35,21 @@ def can_not_show(
     asked = importlib.util.find_spec("z3") is not None
     provers: dict[int, Disprover] = {}
     for dtype, rank in parts:
-        part = Part(dtype, rank, spec.profiles[0].name if spec.profiles else "")
+        part = Partition(dtype, rank, spec.profiles[0].name if spec.profiles else "")
         some = [there[name] for name in sorted(left)]
         never = {one.id for one in some if stated_reason(one, part, "should")}
-        never |= find_inert(spec, Part(dtype, rank), some) | _said(known, part)
+        never |= find_inert(spec, Partition(dtype, rank), some) | _said(known, part)
         if asked and left - never:
             if rank not in provers:
                 # The others may take expressions that only the whole operator has.
                 provers[rank] = Disprover(spec, rank, some)
-            never |= provers[rank].proven_either_way(Part(dtype, rank), left - never)
+            never |= provers[rank].proven_either_way(Partition(dtype, rank), left - never)
         left &= never
     return left | gone.intersection(names)
 
 
-def _said(known: Parts, part: Part) -> frozenset[str]:
+def _said(known: SurvivorTable, part: Partition) -> frozenset[str]:
     """The mutants of which a suite says that nothing shows them in all of an element type and rank:
     nor do they in a part of it."""
-    whole = Part(part.dtype, part.rank)
-    return known.survivors[whole].cannot_show("should") if whole in known.survivors else frozenset()
+    whole = Partition(part.dtype, part.rank)
+    return known.survivors[whole].unkillable("should") if whole in known.survivors else frozenset()

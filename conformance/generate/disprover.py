@@ -13,7 +13,7 @@ from conformance.generate.pairs import LIMITS
 from conformance.model import Case
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 PROOF_MS = 1000
 """How long a check of the solver may take about a mutant: most that it proves take far less."""
@@ -50,9 +50,11 @@ class Disprover:
         self.spec = spec
         self.rank = rank
         self._altered, self._edges = with_differences(spec, faults)
-        self._provers: dict[Part, Prover] = {}
+        self._provers: dict[Partition, Prover] = {}
 
-    def proven(self, part: Part, names: Iterable[str], *, taps: bool = False) -> frozenset[str]:
+    def proven(
+        self, part: Partition, names: Iterable[str], *, taps: bool = False
+    ) -> frozenset[str]:
         """Of some mutants, those that are proven to change nothing in a part; with ``taps`` those
         that are proven so by looking at single taps, which takes longer."""
         profile = [part.profile] if part.profile else []
@@ -73,14 +75,14 @@ class Disprover:
             if any(self._prover(part).excluded([edge, *profile], part.dtype) for edge in edges)
         )
 
-    def proven_either_way(self, part: Part, names: Iterable[str]) -> frozenset[str]:
+    def proven_either_way(self, part: Partition, names: Iterable[str]) -> frozenset[str]:
         """Of some mutants, those that are proven to change nothing in a part: by what outputs are
         made of, or, where that proves nothing, by looking at single taps."""
         asked = frozenset(names)
         proven = self.proven(part, asked)
         return proven | self.proven(part, asked - proven, taps=True)
 
-    def showing(self, part: Part, names: Iterable[str]) -> Iterator[Case]:
+    def showing(self, part: Partition, names: Iterable[str]) -> Iterator[Case]:
         """Cases of a part on which mutants change what the outputs are made of, with each pattern:
         whether an output differs depends on the data, too. They are made as they are asked for."""
         also = [HOLDS_DATA, *([part.profile] if part.profile else [])]
@@ -91,7 +93,7 @@ class Disprover:
                     if self.spec.fills(pattern, part.dtype):
                         yield replace(answer.case, pattern=pattern)
 
-    def _prover(self, part: Part) -> Prover:
+    def _prover(self, part: Partition) -> Prover:
         """A prover for each part: what z3 did for others may lead it far astray."""
         if part not in self._provers:
             self._provers[part] = Prover(self._altered, self.rank, LIMITS, timeout_ms=PROOF_MS)

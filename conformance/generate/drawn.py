@@ -19,10 +19,10 @@ from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.replacement import replacing
 from conformance.spec.model import OpSpec
-from conformance.suite.containers import MAX_BYTES, MOST
-from conformance.suite.lint import question
-from conformance.suite.packing import Packer, container, file_of
-from conformance.suite.writer import listed
+from conformance.suite.containers import MAX_BYTES, MAX_VECTORS
+from conformance.suite.lint import inputs_digest
+from conformance.suite.packing import Packer, container_file, encode_container
+from conformance.suite.writer import encode_entry
 
 BARREN = 30
 """Draws in a row without a new vector after which none is expected any more."""
@@ -53,7 +53,7 @@ class Drawing:
     @property
     def file(self) -> str:
         """The container in the folder."""
-        return file_of(self.spec.op, self.number)
+        return container_file(self.spec.op, self.number)
 
     def run(self) -> str:
         """The file, once it is written."""
@@ -68,7 +68,9 @@ class Drawing:
 
     def content(self) -> bytes:
         """The container."""
-        return container([listed(vector, (SuiteName.DRAWN,)) for vector in self.vectors()])
+        return encode_container(
+            [encode_entry(vector, (SuiteName.DRAWN,)) for vector in self.vectors()]
+        )
 
     def write(self, content: bytes) -> None:
         """Put the container into the folder."""
@@ -89,7 +91,7 @@ class Drawing:
             barren += 1
             for case in self._cases(draw, left):
                 vector = build(self.spec, case)
-                if (given := question(vector)) not in asked:
+                if (given := inputs_digest(vector)) not in asked:
                     asked.add(given)
                     barren, left = 0, left - 1
                     yield vector
@@ -132,7 +134,7 @@ def pieces(
     spec: OpSpec, count: int, *, root: int, folder: Path, claim: Claim | None = None
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
-    sizes = [min(MOST, count - first) for first in range(0, count, MOST)]
+    sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]
     sizes += [0] if spec.reject else []
     return [
         Drawing(spec, number, size, root, folder, claim) for number, size in enumerate(sizes, 1)
@@ -154,7 +156,7 @@ def draw_all(
     asked: Any = {"progress": progress, "ahead": 2 * parallel.number_of(processes)}
     if isinstance(processes, int):
         for file in parallel.run(work, processes=processes, total=len(work), **asked):
-            packer.adopt(file)
+            packer.add_file(file)
         return
     missing = [Sent(one) for one in work if not one.there]
     sent = parallel.run(missing, processes=processes, total=len(missing), **asked)
@@ -167,4 +169,4 @@ def draw_all(
                     hint="look at the workers: they do not run this program",
                 )
             one.write(content)
-        packer.adopt(one.file)
+        packer.add_file(one.file)

@@ -32,8 +32,8 @@ from conformance.spec.batch_values import Bools
 from conformance.spec.case_table import joined, table_of
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
-from conformance.suite import cases as recorded
-from conformance.suite.parts import Part
+from conformance.suite.recorded_cases import RecordedCases, current_cases
+from conformance.suite.survivors import Partition
 
 OFTEN = 8
 """How many times as many cases are drawn for each constraint, for mutants that few cases kill."""
@@ -49,12 +49,12 @@ Kills = Mapping[str, tuple[Kill, ...]]
 """What vectors kill, by id."""
 
 
-def proven(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
+def proven(known: RecordedCases | None) -> dict[Partition, frozenset[str]]:
     """The mutants that are recorded to change nothing, by part."""
     return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
 
 
-def killable(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
+def killable(known: RecordedCases | None) -> dict[Partition, frozenset[str]]:
     """The mutants that a recorded case kills, by part."""
     if known is None:
         return {}
@@ -69,7 +69,7 @@ def selecting(spec: OpSpec, rank: int) -> float:
     return SELECTING / (SELECTING + len(list(partitions_of_rank(spec, rank))))
 
 
-def _say(part: Part, number: int, of: int, stage: int) -> None:
+def _say(part: Partition, number: int, of: int, stage: int) -> None:
     """Say which stage of the search in which part begins."""
     share = (SELECTING + number + stage / STAGES) / (SELECTING + of)
     parallel.step(f"killing mutants in {part}", share)
@@ -88,7 +88,7 @@ class Killers:
         vectors: Sequence[Vector],
         *,
         kills: Kills = MappingProxyType({}),
-        inert: Mapping[Part, frozenset[str]] | None = None,
+        inert: Mapping[Partition, frozenset[str]] | None = None,
     ) -> None:
         """``kills`` are those of vectors for which they are known, ``inert`` what is proven."""
         self.spec, self.rank = spec, rank
@@ -96,7 +96,7 @@ class Killers:
         self.vectors: dict[str, Vector] = {}
         self._cases = Candidates.of(spec, [], rank)
         self.kills: dict[str, tuple[Kill, ...]] = {}
-        self._recorded = recorded.known(spec)
+        self._recorded = current_cases(spec)
         known = proven(self._recorded) if inert is None else inert
         self.inert = {part: names for part, names in known.items() if part.rank == rank}
         self._killable = killable(self._recorded)
@@ -142,14 +142,14 @@ class Killers:
             self._hunt(part, self._retyped(part))
 
     def _hunt(
-        self, part: Part, cases: Iterable[Candidates], equal: Counter[str] | None = None
+        self, part: Partition, cases: Iterable[Candidates], equal: Counter[str] | None = None
     ) -> None:
         missing = self.standing(part).missing
         if missing:
             found = hunt(self.spec, self.faults, missing, cases, equal)
             self.add(with_twins(self.spec, found))
 
-    def _foreseen(self, part: Part) -> Iterator[Candidates]:
+    def _foreseen(self, part: Partition) -> Iterator[Candidates]:
         """Few cases that kill in a part what is missing, if vectors kill the same in each element
         type, as most do."""
         missing = self.standing(part).missing
@@ -161,12 +161,12 @@ class Killers:
         }
         return self._retyped(part, np.array([name in chosen for name in self.vectors], np.bool_))
 
-    def _retyped(self, part: Part, rows: Bools | None = None) -> Iterator[Candidates]:
+    def _retyped(self, part: Partition, rows: Bools | None = None) -> Iterator[Candidates]:
         """The cases of vectors of other element types, or of some of them, in that of a part."""
         some = self._cases if rows is None else self._cases.take(rows)
         yield some.retyped(part.dtype).sound().inside(part)
 
-    def _refilled(self, part: Part, root: int) -> Iterator[Candidates]:
+    def _refilled(self, part: Partition, root: int) -> Iterator[Candidates]:
         """Recorded cases of a part that kill what is missing there, filled with other data, and
         last with their own."""
         missing = self.standing(part).missing
@@ -184,7 +184,7 @@ class Killers:
             yield Candidates.of(self.spec, other, part.rank).sound().inside(part)
         yield Candidates.of(self.spec, cases, part.rank).inside(part)
 
-    def _enlarged(self, part: Part) -> Iterator[Candidates]:
+    def _enlarged(self, part: Partition) -> Iterator[Candidates]:
         """Larger variants of the cases of a part, the smallest first."""
         some = compress(self.vectors.values(), rows_within(part, self._cases.table))
         cases = [v.case for v in sorted(some, key=lambda v: (v.inputs[0].size, v.id))]
@@ -192,7 +192,7 @@ class Killers:
         if more:
             yield Candidates.of(self.spec, more, part.rank).inside(part)
 
-    def standing(self, part: Part) -> MutantStates:
+    def standing(self, part: Partition) -> MutantStates:
         """What becomes of each mutant in a part."""
         names = compress(self.vectors, rows_within(part, self._cases.table))
         kills = [self.kills[name] for name in names]
@@ -214,20 +214,20 @@ class Killers:
         table = joined([self._cases.table, more])
         self._cases = Candidates(table, np.arange(len(table)), cases.__getitem__)
 
-    def _unseen(self, part: Part) -> set[str]:
+    def _unseen(self, part: Partition) -> set[str]:
         """The mutants that nothing kills in a part, and that could be killed there."""
         return {name for level, name in self.standing(part).missing if level == "should"}
 
-    def _doubtful(self, part: Part) -> set[str]:
+    def _doubtful(self, part: Partition) -> set[str]:
         """Those of the unseen that no recorded case kills: it could be that nothing can."""
         return self._unseen(part).difference(self._killable.get(part, ()))
 
-    def _proven(self, part: Part, names: Collection[str]) -> frozenset[str]:
+    def _proven(self, part: Partition, names: Collection[str]) -> frozenset[str]:
         """Of some mutants, those that the solver proves to change nothing in a part."""
         if not names or self._disprover is None:
             return frozenset()
         # What changes nothing in a rank changes nothing in a profile of it.
-        whole = self.inert.get(Part(part.dtype, part.rank), frozenset()).intersection(names)
+        whole = self.inert.get(Partition(part.dtype, part.rank), frozenset()).intersection(names)
         return whole | self._disprover.proven(part, set(names) - whole)
 
     @cached_property

@@ -26,10 +26,10 @@ from conformance.reference.build import build
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
-from conformance.suite.manifest import Uncovered
-from conformance.suite.parts import Part, Parts
+from conformance.suite.manifest import UndecidedTarget
 from conformance.suite.store import Suite
-from conformance.suite.strength import Infeasible, Strength
+from conformance.suite.survivors import Partition, SurvivorTable
+from conformance.suite.unreachable import InfeasiblePairs, Unreachable
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Known:
 
     vectors: tuple[Vector, ...] = field(repr=False)
     kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
-    inert: Mapping[Part, frozenset[str]] = field(repr=False)
-    infeasible: Infeasible = field(default_factory=dict, repr=False)
+    inert: Mapping[Partition, frozenset[str]] = field(repr=False)
+    infeasible: InfeasiblePairs = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Added:
     vectors: tuple[Vector, ...]
     kills: Mapping[str, tuple[str, ...]]
     excused: Mapping[str, tuple[str, ...]]
-    parts: Parts
-    infeasible: Infeasible = field(default_factory=dict)
-    uncovered: tuple[Uncovered, ...] = ()
+    parts: SurvivorTable
+    infeasible: InfeasiblePairs = field(default_factory=dict)
+    uncovered: tuple[UndecidedTarget, ...] = ()
     strata: str = ""
 
 
@@ -72,9 +72,9 @@ class Found:
 
     vectors: Mapping[str, Vector]
     kills: Mapping[str, tuple[Kill, ...]]
-    inert: Mapping[Part, frozenset[str]]
+    inert: Mapping[Partition, frozenset[str]]
     infeasible: Mapping[Pair, tuple[str, ...]] = field(default_factory=dict)
-    uncovered: tuple[Uncovered, ...] = ()
+    uncovered: tuple[UndecidedTarget, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def known(suite: Suite, op: str) -> Known:
         for entry in entries
         if all(name in table for name in counted)
     }
-    parts = manifest.strength[op].parts if op in manifest.strength else Parts()
+    parts = manifest.strength[op].parts if op in manifest.strength else SurvivorTable()
     own = {one.name: excluded_predicates(one) for one in suite.specs[op].profiles}
     inert = {
         part: one.inert
@@ -149,9 +149,9 @@ def known(suite: Suite, op: str) -> Known:
     return Known(vectors, kills, inert, _proven(suite, op))
 
 
-def _proven(suite: Suite, op: str) -> Infeasible:
+def _proven(suite: Suite, op: str) -> InfeasiblePairs:
     """The proofs of a suite about targets, and about strata if they are the current ones."""
-    strength = suite.manifest.strength.get(op, Strength())
+    strength = suite.manifest.strength.get(op, Unreachable())
     if strength.strata == strata_of(suite.specs[op]).meaning:
         return strength.infeasible
     return {

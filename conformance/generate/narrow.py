@@ -11,7 +11,7 @@ from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
 from conformance.spec.model import CoverageTarget, OpSpec, Requirement
 from conformance.spec.scope import scope_of
-from conformance.suite.parts import Part, Parts
+from conformance.suite.survivors import Partition, SurvivorTable
 
 DECLARED = "declared"
 """The profile of all that a backend declares, where no profile of the specification is the same."""
@@ -46,7 +46,7 @@ def narrowed(spec: OpSpec, claim: Claim) -> OpSpec:
     return replace(found, equivalent={k: why for k, why in spec.equivalent.items() if k in there})
 
 
-def as_claimed(whole: OpSpec, spec: OpSpec, parts: Parts, claim: Claim) -> Parts:
+def as_claimed(whole: OpSpec, spec: OpSpec, parts: SurvivorTable, claim: Claim) -> SurvivorTable:
     """The parts of the narrowed operator ``spec``, as those of the ``whole``.
 
     Mutants that only the whole has change nothing in them.
@@ -56,9 +56,9 @@ def as_claimed(whole: OpSpec, spec: OpSpec, parts: Parts, claim: Claim) -> Parts
     # What is stated of a profile is told where it is named, so that comes last.
     found = sorted(parts.survivors.items(), key=lambda one: one[0].profile)
     name = spec.profiles[0].name if claim.left_out else ""
-    return Parts(
+    return SurvivorTable(
         {
-            Part(part.dtype, part.rank, name): replace(survivors, inert=survivors.inert | gone)
+            Partition(part.dtype, part.rank, name): replace(survivors, inert=survivors.inert | gone)
             for part, survivors in found
         },
         {name: claim.left_out} if name else {},

@@ -23,7 +23,7 @@ from conformance.spec.batch_values import Bools, code
 from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of
-from conformance.suite.manifest import Uncovered
+from conformance.suite.manifest import UndecidedTarget
 
 LIMITS = CaseLimits(MAX_ELEMENTS)
 
@@ -81,7 +81,7 @@ class Pool:
     root: int
     effort: Effort
     infeasible: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
-    uncovered: list[Uncovered] = field(default_factory=list)
+    uncovered: list[UndecidedTarget] = field(default_factory=list)
     strict: bool = False
     answers: dict[Pair, Feasible | Infeasible | Unknown] = field(default_factory=dict)
     _known: set[bytes] = field(default_factory=set)

@@ -28,9 +28,9 @@ from conformance.reference.build import build
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.suite.manifest import Uncovered
-from conformance.suite.parts import Part, Parts
-from conformance.suite.strength import Strength
+from conformance.suite.manifest import UndecidedTarget
+from conformance.suite.survivors import Partition, SurvivorTable
+from conformance.suite.unreachable import Unreachable
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Made:
     suites: Mapping[str, tuple[str, ...]]
     kills: Mapping[str, tuple[str, ...]]
     excused: Mapping[str, tuple[str, ...]]
-    strength: Strength
-    uncovered: tuple[Uncovered, ...]
+    strength: Unreachable
+    uncovered: tuple[UndecidedTarget, ...]
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ class OperatorTask:
                 i: tuple(kill.mutant for kill in found if not kill.at_must)
                 for i, found in score.kills.items()
             },
-            strength=Strength(
+            strength=Unreachable(
                 infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
-                parts=self._parts(vectors, score.kills) if self.effort.pairs else Parts(),
+                parts=self._parts(vectors, score.kills) if self.effort.pairs else SurvivorTable(),
                 strata=strata_of(spec).meaning if self.effort.of_strata else "",
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
@@ -112,10 +112,10 @@ class OperatorTask:
         """The mutants that are proven to change nothing in any element type and rank."""
         known = {part: names for one in self.ranked for part, names in one.inert.items()}
         types = self.spec.types[self.spec.data.type]
-        parts = [Part(dtype, rank) for dtype in types for rank in self.spec.ranks]
+        parts = [Partition(dtype, rank) for dtype in types for rank in self.spec.ranks]
         return frozenset.intersection(*(known.get(part, frozenset()) for part in parts))
 
-    def _parts(self, vectors: Sequence[Vector], kills: Kills) -> Parts:
+    def _parts(self, vectors: Sequence[Vector], kills: Kills) -> SurvivorTable:
         asked = {vector.id: vector.case for vector in vectors}
         inert = {part: names for one in self.ranked for part, names in one.inert.items()}
         standing = mutant_states(self.spec, mutants_of(self.spec), asked, kills, inert)

@@ -23,9 +23,8 @@ from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.spec.validity import violations
-from conformance.suite import cases as recorded
-from conformance.suite import proofs
-from conformance.suite.proofs import Proofs
+from conformance.suite.proofs import Proofs, complete_proofs, proven_infeasible
+from conformance.suite.recorded_cases import current_cases
 
 ROOT = 0
 """The seed; a proof does not depend on it, and which witnesses are found hardly matters."""
@@ -63,7 +62,7 @@ class ProofTask:
 
     def run(self) -> Decided:
         pool = Pool(self.spec, self.rank, ROOT, Effort())
-        return _found(pool) if proofs.current(pool.spec) is None else _checked(pool)
+        return _found(pool) if complete_proofs(pool.spec) is None else _checked(pool)
 
 
 def _checked(pool: Pool) -> Decided:
@@ -81,7 +80,7 @@ def _checked(pool: Pool) -> Decided:
             if own == pool.base:
                 pool.pairs[np.ix_(shown, shown)] = True
             pool.typed[pool.dtypes.index(own), shown] = True
-    pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
+    pool.infeasible.update(proven_infeasible(pool.spec).get(pool.rank, {}))
     refuted = [
         pair
         for pair, uses in pool.infeasible.items()
@@ -107,7 +106,7 @@ def _denied(pool: Pool) -> Iterator[Pair]:
     """Parts, each with a mutant that is recorded as inert there, and that is not proven to be."""
     catalogue = mutants_of(pool.spec)
     asked = Disprover(pool.spec, pool.rank, catalogue)
-    for part, names in proven(recorded.known(pool.spec)).items():
+    for part, names in proven(current_cases(pool.spec)).items():
         if part.rank == pool.rank:
             unseen = names - find_inert(pool.spec, part, catalogue)
             for name in sorted(unseen - asked.proven_either_way(part, unseen)):

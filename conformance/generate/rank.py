@@ -21,9 +21,9 @@ from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
 from conformance.spec.model import OpSpec
-from conformance.suite.lint import question
-from conformance.suite.manifest import Uncovered
-from conformance.suite.parts import Part
+from conformance.suite.lint import inputs_digest
+from conformance.suite.manifest import UndecidedTarget
+from conformance.suite.survivors import Partition
 
 SAMPLE = Effort(base=100, aimed=2)
 """How many cases of a lower rank are drawn to see which targets it covers."""
@@ -49,9 +49,9 @@ class Ranked:
     rank: int
     vectors: tuple[Vector, ...]
     kills: Mapping[str, tuple[Kill, ...]]
-    inert: Mapping[Part, frozenset[str]]
+    inert: Mapping[Partition, frozenset[str]]
     infeasible: Mapping[Pair, tuple[str, ...]]
-    uncovered: tuple[Uncovered, ...]
+    uncovered: tuple[UndecidedTarget, ...]
     spare: tuple[Case, ...] = ()
 
 
@@ -140,12 +140,12 @@ def _useless(
 ) -> set[int]:
     """The rows of those that are vacuous, or test the same as another. The ids of those that are
     not vacuous are added to ``sound``, and they are not looked at again."""
-    found, asked = set(), {question(vector) for vector in known.values()}
+    found, asked = set(), {inputs_digest(vector) for vector in known.values()}
     for row in chosen:
         case = pool.case(row)
         if case.id not in built:
             built[case.id] = build(pool.spec, case)
-        same = question(built[case.id])
+        same = inputs_digest(built[case.id])
         if case.id not in sound and not trivially_passed(pool.spec, built[case.id]):
             sound.add(case.id)
         if same in asked or case.id not in sound:

@@ -22,13 +22,17 @@ from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases, Recorded
-from conformance.suite.evaluation import recorded as recorded_now
-from conformance.suite.parts import Parts
-from conformance.suite.proofs import Proofs
+from conformance.suite.evaluation import record_case as recorded_now
+from conformance.suite.proofs import Proofs, load_proofs
+from conformance.suite.recorded_cases import (
+    RecordedCase,
+    RecordedCases,
+    read_recorded_cases,
+    recorded_cases_file,
+)
 from conformance.suite.store import Suite
-from conformance.suite.strength import Strength
+from conformance.suite.survivors import SurvivorTable
+from conformance.suite.unreachable import Unreachable
 
 SLICE = 60
 """Cases of one task: enough to be worth a process, few enough to share the work evenly."""
@@ -39,7 +43,7 @@ class Slice:
     """Some recorded cases of one operator."""
 
     spec: OpSpec
-    recorded: tuple[Recorded, ...] = field(repr=False)
+    recorded: tuple[RecordedCase, ...] = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -50,7 +54,7 @@ class Slice:
 
 
 def vectors(
-    chosen: Sequence[Cases],
+    chosen: Sequence[RecordedCases],
     specs: Mapping[str, OpSpec],
     *,
     processes: int,
@@ -73,27 +77,29 @@ def vectors(
             yield vector, one.suites
 
 
-def read(op: str) -> Cases | None:
+def read(op: str) -> RecordedCases | None:
     """The recorded cases of a shipped operator; None where there are none.
 
     Raises SuiteError for a file that is damaged.
     """
-    file = cases.file_of(op)
-    return cases.read(file) if file.is_file() else None
+    file = recorded_cases_file(op)
+    return read_recorded_cases(file) if file.is_file() else None
 
 
-def part(recorded: Cases, suite: str) -> Cases:
+def part(recorded: RecordedCases, suite: str) -> RecordedCases:
     """Those of some recorded cases that belong to a suite; what all of them kill is not theirs."""
     chosen = tuple(one for one in recorded.recorded if suite in one.suites)
-    return replace(recorded, recorded=chosen, parts=Parts())
+    return replace(recorded, recorded=chosen, parts=SurvivorTable())
 
 
-def small(recorded: Cases) -> Cases:
+def small(recorded: RecordedCases) -> RecordedCases:
     """Those of some recorded cases that are not large."""
     return replace(recorded, recorded=tuple(one for one in recorded.recorded if not one.is_large))
 
 
-def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple[Cases, Proofs]:
+def record(
+    suite: Suite, score: MutationScore, *, fewest: bool = False
+) -> tuple[RecordedCases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
     Cases that were added to complete a suite are of the core, and smoke is chosen anew. Small cases
@@ -122,11 +128,11 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         if {"core", SuiteName.COMPLEMENT} & {*e.suites}
     ]
     member = smoke(suite.specs[op], core, score)
-    found: list[Recorded] = []
+    found: list[RecordedCase] = []
     for vector, entry in zip(there, entries, strict=True):
         kills = score.kills.get(entry.id, ())
         found.append(
-            Recorded(
+            RecordedCase(
                 case=vector.case,
                 level=entry.level,
                 suites=member.get(entry.id, entry.suites),
@@ -143,10 +149,10 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         recorded_now(spec, case, ("core", SuiteName.LARGE)) for case in large_cases(spec, small)
     )
     found.sort(key=lambda one: _place(spec, one.case))
-    known = manifest.strength.get(op, Strength())
+    known = manifest.strength.get(op, Unreachable())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}
     valued = {case.id: case for case in small}
-    recorded = Cases(
+    recorded = RecordedCases(
         op=op,
         specification=spec_digest(spec),
         seed=manifest.seed,
@@ -157,7 +163,7 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         targets=before.targets if before else (),
         parts=survivor_table(spec, mutant_states(spec, score.mutants, valued, score.kills, inert)),
     )
-    kept = proofs.known(spec)
+    kept = load_proofs(spec)
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
     return recorded, Proofs(op, spec_digest(spec), known.infeasible, witnesses, known.strata)

@@ -17,9 +17,9 @@ from conformance.generate.pairs import Pair, Pool, retyped
 from conformance.model import Case
 from conformance.spec.batch_values import Bools, code
 from conformance.spec.model import DrawBounds, OpSpec
-from conformance.suite import cases as recorded
-from conformance.suite import proofs
-from conformance.suite.manifest import Uncovered
+from conformance.suite.manifest import UndecidedTarget
+from conformance.suite.proofs import load_proofs, proven_infeasible
+from conformance.suite.recorded_cases import current_value_cases
 
 Rows = NDArray[np.int64]
 
@@ -66,7 +66,7 @@ def settle(pool: Pool) -> None:
     nothing is proven, and what no case is found for is undecided.
     """
     pool.uncovered.clear()
-    pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
+    pool.infeasible.update(proven_infeasible(pool.spec).get(pool.rank, {}))
     _cross(pool)
     _refill(pool)
     _rule_out(pool)
@@ -79,7 +79,9 @@ def settle(pool: Pool) -> None:
             _cross(pool)
         for pair in pool.missing() if len(pool.missing()) <= LEFT_OVER else ():
             _draw_both(pool, pair)
-    pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
+    pool.uncovered += [
+        UndecidedTarget(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()
+    ]
     _settle_types(pool)
 
 
@@ -121,8 +123,8 @@ def _refill(pool: Pool) -> None:
 
 def witnesses(spec: OpSpec, rank: int) -> list[Case]:
     """The cases that are known of a specification as it is: recorded ones, and those of proofs."""
-    kept = proofs.known(spec)
-    known = (*recorded.of(spec), *(kept.witnesses if kept else ()))
+    kept = load_proofs(spec)
+    known = (*current_value_cases(spec), *(kept.witnesses if kept else ()))
     return [case for case in known if spec.rank_of(case) == rank]
 
 
@@ -222,7 +224,7 @@ def _settle_types(pool: Pool) -> None:
             if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
                 pool.draw(64, {**aim, pool.spec.data.type: DrawBounds(values=(own,))})
         if not pool.typed[dtype, edge]:
-            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
+            pool.uncovered.append(UndecidedTarget(pool.spec.op, pool.rank, own, (name,)))
 
 
 def _retype(pool: Pool, dtype: int, edge: int) -> bool:

@@ -29,10 +29,11 @@ from conformance.reference.build import build
 from conformance.spec import loader
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
-from conformance.suite import origin, shipped_suite
-from conformance.suite.cases import Recorded
+from conformance.suite.origin import carried_origin, shipped_origin
+from conformance.suite.recorded_cases import RecordedCase
+from conformance.suite.shipped_suite import proven_unreachable
 from conformance.suite.store import Suite
-from conformance.suite.strength import Strength
+from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import write_suite
 
 NAME = "fresh"
@@ -124,7 +125,7 @@ def fresh_suite(
     large = _reseeded([entry for entry in entries if entry.is_large], seed)
     built += build_cases(large, measured=False)
     kills_by_id = {vector.id: kills for vector, kills in built}
-    strength = shipped_suite.unmeasured(spec)
+    strength = proven_unreachable(spec)
     if measured:
         large_ids = {case.id for case, _ in large}
         cases = {v.id: v.case for v, _ in built if v.case.reject is None and v.id not in large_ids}
@@ -137,7 +138,7 @@ def fresh_suite(
     return _write(spec, out, [v for v, _ in built], kills_by_id, strength, seed=seed, suite=suite)
 
 
-def _reseeded(chosen: Sequence[Recorded], seed: int) -> list[tuple[Case, str]]:
+def _reseeded(chosen: Sequence[RecordedCase], seed: int) -> list[tuple[Case, str]]:
     """Give the cases other data; return each with its level.
 
     Data of two seeds have nothing in common.
@@ -208,7 +209,7 @@ def _write(
     out: Path,
     vectors: Sequence[Vector],
     kills: Mapping[str, Sequence[Kill]] | plan.Made,
-    strength: Strength,
+    strength: Unreachable,
     *,
     seed: int,
     suite: str,
@@ -224,7 +225,7 @@ def _write(
         }
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
     is_shipped = spec is loader.shipped_specs().get(spec.op)
-    basis = origin.shipped(spec) if is_shipped else origin.carried(spec, mutants_of(spec))
+    basis = shipped_origin(spec) if is_shipped else carried_origin(spec, mutants_of(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
     return write_suite(
         out,

@@ -21,7 +21,7 @@ from conformance import resources
 from conformance.backends.program import MARK, command_line
 from conformance.errors import UsageError
 from conformance.kernels import jail
-from conformance.suite import vector_cache
+from conformance.suite.vector_cache import cache_folder
 
 HERE = Path(__file__).parent
 PROBE_SECONDS = 60.0
@@ -260,7 +260,7 @@ class KernelSandbox:
     def _config(self, command: Sequence[str], readable: Sequence[str]) -> Mapping[str, Any]:
         hidden = [
             *(HERE.parent, resources.directory("specs"), resources.directory("vectors")),
-            *(vector_cache.folder(), self.private),
+            *(cache_folder(), self.private),
         ]
         python_folders = (sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent))
         roots = dict.fromkeys((*SYSTEM, *python_folders, *package_folders()))

@@ -25,6 +25,7 @@ from conformance.probe.probe_calls import ProbeResponse
 from conformance.probe.session import ProbeResult
 from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
+from conformance.suite.strict_json import read_bytes
 
 _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 """How a run log begins, compressed or not."""
@@ -76,7 +77,7 @@ def read_probe(path: Path) -> dict[str, Any]:
         SuiteError: the file holds no probe, or does not keep to the schema.
     """
     where = str(path)
-    content = strict_json.content(path)
+    content = read_bytes(path)
     if _RUN_LOG.match(content):
         raise SuiteError(
             f"{where}: this is a run log, not a {FILE}",

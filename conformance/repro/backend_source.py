@@ -25,7 +25,6 @@ from conformance.repro.script_run import run_python
 from conformance.run import framing, messages
 from conformance.run.inline import fresh
 from conformance.run.limits import Limits
-from conformance.run.worker_pool import ProcessExecutor
 from conformance.run.worker_python import command
 
 MAX_RESPONSE = 4 << 20
@@ -100,6 +99,9 @@ def request_source(
 
 def _program_source(spec: str, seconds: float) -> BackendSource:
     """Return the source that sends a request to a program, as a run does."""
+    # Not above: this module runs in other environments, too, which lack what that needs.
+    from conformance.run.worker_pool import ProcessExecutor
+
     with ProcessExecutor(spec, Limits(seconds, None, start=seconds)) as executor:
         identity = executor.identity
     source = split_imports(inspect.getsource(program), program.__name__)

@@ -16,7 +16,7 @@ from conformance.model import GRADED, Result, Status
 from conformance.run.claim_text import UNTOLD
 from conformance.strength import PartitionStrength, StrengthState
 from conformance.suite.manifest import Manifest
-from conformance.suite.parts import Part, Parts
+from conformance.suite.survivors import Partition, SurvivorTable
 
 FEWEST = 20
 """Mutants below which their share says nothing, so that coverage targets judge."""
@@ -50,7 +50,8 @@ def measured(
         for op in manifest.ops
         if op in graded
         for dtype, rank in _parts(op, seen, manifest)
-        if (strength := _one(op, Part(dtype, rank), seen, manifest, level, declared)) is not None
+        if (strength := _one(op, Partition(dtype, rank), seen, manifest, level, declared))
+        is not None
     )
 
 
@@ -102,13 +103,13 @@ def _parts(op: str, seen: _All, manifest: Manifest) -> Sequence[tuple[str, int]]
     return sorted({*tested, *recorded}, key=lambda part: (order.get(part[0], len(order)), *part))
 
 
-def _known(op: str, manifest: Manifest) -> Parts:
-    return manifest.strength[op].parts if op in manifest.strength else Parts()
+def _known(op: str, manifest: Manifest) -> SurvivorTable:
+    return manifest.strength[op].parts if op in manifest.strength else SurvivorTable()
 
 
 def _one(
     op: str,
-    part: Part,
+    part: Partition,
     seen: _All,
     manifest: Manifest,
     level: str,
@@ -124,7 +125,7 @@ def _one(
     # A suite that was made for a backend leaves nothing of it out, and says only that.
     narrow = here.unsupported or part not in known.survivors
     if narrow and declared is not None and (left := declared.restrictions(op)):
-        within = Part(part.dtype, part.rank, known.profile_without(left))
+        within = Partition(part.dtype, part.rank, known.profile_without(left))
         if within.profile and within in known.survivors:
             part = within
         else:
@@ -132,7 +133,7 @@ def _one(
     if part not in known.survivors:
         return PartitionStrength(op, part.dtype, part.rank, why=UNTOLD)
     nowhere = manifest.strength[op].equivalent.keys()
-    mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
+    mutants = manifest.faults[op].keys() - known.survivors[part].unkillable(level) - nowhere
     state = StrengthState.AT_LEAST if why else StrengthState.MEASURED
     killed, covered, targets = len(mutants & here.killed), 0, 0
     if len(mutants) < FEWEST:

@@ -10,7 +10,7 @@ from typing import Self
 from conformance.errors import BackendError
 from conformance.grade.outcome import Outcome
 from conformance.model import Vector
-from conformance.run import framing, messages
+from conformance.run import framing, messages, responses
 from conformance.run.executor import Identity
 from conformance.run.process import DYING, WorkerProcess
 from conformance.run.workers import ECHOED
@@ -54,7 +54,7 @@ class Conversation:
         """Read how the program identifies itself."""
         try:
             header, _ = self._receive("no hello message")
-            return messages.decode_hello(header, program=True)
+            return responses.decode_hello(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error
 
@@ -95,7 +95,7 @@ class Conversation:
     def answer(self, number: int, vector: Vector) -> Outcome:
         """Read the response to a request."""
         header, payload = self._receive("there is no answer")
-        return messages.decode_response(header, payload, number, len(vector.inputs))
+        return responses.decode_response(header, payload, number, len(vector.inputs))
 
     def ask(self, number: int, vector: Vector) -> Outcome:
         """Send a question, and take its answer."""

@@ -139,7 +139,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
 def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Count the entries of each kind by operator; a packed suite states the numbers."""
     if isinstance(entries, Listing):
-        return entries.counted()
+        return entries.kind_counts()
     counts: dict[str, dict[str, int]] = {}
     for entry in entries:
         counts.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1

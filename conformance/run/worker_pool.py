@@ -22,7 +22,7 @@ from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import PROCESS_LOST, Ending, Outcome
 from conformance.model import Vector
-from conformance.run import framing, messages
+from conformance.run import framing, responses
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity, Request
 from conformance.run.limits import Limits, shown_size
@@ -261,7 +261,7 @@ class ProcessExecutor(Executor):
     def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
         """Learn who the backend is. Raises WorkerLost if it is another one than elsewhere."""
         try:
-            identity = messages.decode_hello(header, program=is_program(self.spec))
+            identity = responses.decode_hello(header, program=is_program(self.spec))
         except BackendError as error:
             raise WorkerLost(Ending.CRASHED, error=error) from error
         if self._hashed and is_program(self.spec):

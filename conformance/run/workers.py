@@ -10,7 +10,7 @@ from conformance.backends.program import is_program
 from conformance.dtypes import name_of
 from conformance.errors import BackendError
 from conformance.grade.outcome import MAX_MESSAGE, Ending
-from conformance.run import messages
+from conformance.run import messages, responses
 from conformance.run.executor import Request
 from conformance.run.framing import KNOCK, Malformed, after_knock
 from conformance.run.limits import START
@@ -63,7 +63,7 @@ class Worker:
             raise Malformed("a response to no request")
         request = self.requests[0]
         inputs = len(request.vector.inputs)
-        outcome = messages.decode_response(header, payload, request.number, inputs)
+        outcome = responses.decode_response(header, payload, request.number, inputs)
         # A program need not measure it. What is seen here includes the way there and back.
         request.response = outcome if outcome.seconds else replace(outcome, seconds=spent)
         self.requests.popleft()

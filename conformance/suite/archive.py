@@ -42,21 +42,23 @@ _ZIP_ERRORS = (
 )
 
 
-def unreadable(path: Path, error: OSError) -> SuiteError:
-    """The error of a file that cannot be opened or read, which says nothing of what it holds."""
+def unreadable_error(path: Path, error: OSError) -> SuiteError:
+    """Return the error of a file that cannot be opened or read."""
     hint = "check its permissions, and that it is a file"
     if isinstance(error, FileNotFoundError):
         hint = "check the path, or fetch or generate it again"
     return SuiteError(f"{path}: cannot be read: {error.strerror or error}", hint=hint)
 
 
-def pack(
+def write_zip(
     members: Sequence[tuple[str, bytes]],
     *,
     names: re.Pattern[str] = MEMBER_NAME,
     stored: bool = False,
 ) -> bytes:
-    """A zip archive of ``(name, content)`` members, in the order given, deflated or ``stored``.
+    """Write a zip archive of ``(name, content)`` members, in the order given.
+
+    Members are deflated, or ``stored`` as they are.
 
     No time and no host enters the archive, so equal members give equal bytes with equal versions
     of zlib. Raises ValueError for a name that is not one of ``names``.
@@ -76,8 +78,8 @@ def pack(
     return buffer.getvalue()
 
 
-def digest(members: Mapping[str, bytes]) -> str:
-    """SHA-256 of what an archive holds, whatever packed it.
+def members_digest(members: Mapping[str, bytes]) -> str:
+    """Compute the SHA-256 of what an archive holds, whatever packed it.
 
     It is that of the lines that ``sha256sum`` prints of the unpacked members, sorted by name.
     """
@@ -85,13 +87,13 @@ def digest(members: Mapping[str, bytes]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
-    """The members of a zip archive, in its order; see :class:`Archive`."""
+def read_zip(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
+    """Read the members of a zip archive, in its order; see :class:`Archive`."""
     return dict(Archive(data, limit=limit, source=source))
 
 
 class Archive(Mapping[str, bytes]):
-    """The members of a zip archive by name, in its order; each is unpacked when it is asked for.
+    """The members of a zip archive by name, in its order; each is unpacked when it is read.
 
     They are never more than ``limit`` bytes in all, nor is much more allocated, whatever the
     archive declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
@@ -128,7 +130,7 @@ class Archive(Mapping[str, bytes]):
 
 @contextmanager
 def _readable(source: str) -> Iterator[None]:
-    """What zipfile raises, as a SuiteError."""
+    """Turn what zipfile raises into a SuiteError."""
     try:
         yield
     except _ZIP_ERRORS as error:
@@ -136,7 +138,7 @@ def _readable(source: str) -> Iterator[None]:
 
 
 def _check_end(data: bytes, source: str) -> None:
-    """Refuses an archive whose directory is so long that merely listing it takes too much."""
+    """Refuse an archive whose directory is so long that merely listing it takes too much."""
     if len(data) < _END.size:
         return  # no archive, and zipfile says so
     signature, _, _, _, _, size, _, comment = _END.unpack(data[-_END.size :])
@@ -156,18 +158,18 @@ def _check_directory(
     source: str,
     names: re.Pattern[str],
 ) -> None:
-    """Refuses an archive by what its directory says, before any member is read."""
+    """Refuse an archive by what its directory says, before any member is read."""
     if len(infos) > MAX_MEMBERS:
         raise SuiteError(
             f"{source}: {len(infos)} members, at most {MAX_MEMBERS} are read", hint=DAMAGED
         )
-    seen: set[str] = set()
+    names_so_far: set[str] = set()
     for info in infos:
         name = info.orig_filename
         problem = None
         if not names.fullmatch(name):
             problem = "a name that is not allowed"
-        elif name in seen:
+        elif name in names_so_far:
             problem = "a name that another member has"
         elif info.flag_bits & _ENCRYPTED:
             problem = "encryption"
@@ -175,16 +177,16 @@ def _check_directory(
             problem = f"compression method {info.compress_type}, not stored (0) or deflated (8)"
         if problem:
             raise SuiteError(f"{source}: member {name!r} has {problem}", hint=DAMAGED)
-        seen.add(name)
+        names_so_far.add(name)
     total = sum(info.file_size for info in infos)
     if total > limit:
         raise SuiteError(
             f"{source}: {total} bytes unpacked, at most {limit} are read", hint=DAMAGED
         )
     # Members that share compressed data unpack to far more than the archive's size suggests.
-    in_place = sorted(infos, key=lambda info: info.header_offset)
-    starts = [*(info.header_offset for info in in_place), directory_at]
-    for info, following in zip(in_place, starts[1:], strict=True):
+    by_offset = sorted(infos, key=lambda info: info.header_offset)
+    starts = [*(info.header_offset for info in by_offset), directory_at]
+    for info, following in zip(by_offset, starts[1:], strict=True):
         end = info.header_offset + _LOCAL_HEADER + len(info.orig_filename) + info.compress_size
         if end > following:
             raise SuiteError(
@@ -194,7 +196,7 @@ def _check_directory(
 
 
 def _plain(data: bytes, info: zipfile.ZipInfo) -> bytes | None:
-    """The content of a member that is just what its entry says; None leaves it to zipfile.
+    """Return the content of a member that is just what its entry says; None leaves it to zipfile.
 
     zipfile reads members through three layers of files, which takes most of reading a vector.
     """
@@ -221,7 +223,7 @@ def _plain(data: bytes, info: zipfile.ZipInfo) -> bytes | None:
 
 
 def _content(data: bytes, info: zipfile.ZipInfo, source: str) -> bytes:
-    """One member; at most the size that was declared, and counted, is unpacked."""
+    """Read a member; at most the size that was declared is unpacked."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(info) as member:
         content = member.read(info.file_size + 1)
     if len(content) != info.file_size:

@@ -20,15 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance import TOOL
+from conformance.codec import Record
 from conformance.errors import SuiteError
-from conformance.suite import entries as listed
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, Archive
-from conformance.suite.entries import KINDS, Container, Entry
-from conformance.suite.files import bounded, check_sha256
+from conformance.suite.entries import Container, Entry, EntryData, entries_from_data
+from conformance.suite.files import check_sha256, read_bounded
 from conformance.suite.npy import read_npy
-from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
+from conformance.suite.strict_json import Sha256, Whole, refusing
+from conformance.suite.totals import (
+    PATH_PART,
+    Count,
+    TableData,
+    Totals,
+    digest_line,
+    lines_digest,
+)
 
 FORMAT = 2
 """The format of the manifest of a packed suite, and of its parts."""
@@ -39,70 +46,83 @@ PART = "manifest.json"
 
 INDEX = "ids.npy"
 
-MOST = 1_000
+MAX_VECTORS = 1_000
 """Vectors of one container."""
 
 MAX_BYTES = 80 * 2**20
 """The largest container that is read; one vector alone may take 64 MiB."""
 
 MAX_INDEX = 2**31
-OPENED = 4
+MAX_OPEN = 4
 """Containers that are kept in memory."""
 
-PLACES = 20
+NUMBER_BITS = 20
 """Bits of an entry of the index that give the container's number; those above are the digest."""
 
-_FILE = re.compile(rf"{PATH_PART.pattern}/{PATH_PART.pattern}\.zip")
 MEMBER = re.compile(rf"manifest\.json|{PATH_PART.pattern}\.npz")
 _DIGEST = re.compile(r".*-([0-9a-f]{8})")
-_KEYS = ("file", "op", "kind", "count", "bytes", "sha256")
-_PART_KEYS = ("format", "counts", "edges", "faults", "vectors")
+
+
+class IndexFile(Record, frozen=True):
+    """The size and digest of the index of a packed suite."""
+
+    bytes: Whole
+    sha256: Sha256
+
+
+class ContainerPart(Record, frozen=True):
+    """The part of a suite's manifest that a container holds."""
+
+    format: int
+    counts: dict[str, Count]
+    edges: TableData
+    faults: TableData
+    vectors: tuple[EntryData, ...]
 
 
 @dataclass(frozen=True)
-class Packed:
-    """What the manifest of a packed suite says of its containers; none is read for it.
+class PackedIndex:
+    """The containers of a packed suite, as its manifest states them; none is read for it.
 
-    ``totals`` and ``digest`` are what it states of all vectors; whoever relies on them has to
-    :func:`confirm` them. ``index`` is the size and SHA-256 of the file that finds the container of
-    an id.
+    ``totals`` and ``digest`` are what it states of all vectors; :func:`verify_containers` says
+    whether they hold. ``index`` is the size and SHA-256 of the file that finds the container of an
+    id.
     """
 
     root: Path
     containers: tuple[Container, ...]
     totals: Totals
     digest: str
-    index: tuple[int, str]
+    index: IndexFile
 
     @cached_property
     def ids(self) -> NDArray[Any]:
         """The index, checked: of each vector, sorted, the digest in its id and its container."""
-        size, sha256 = self.index
-        content = bounded(self.root / INDEX, size, MAX_INDEX)
+        content = read_bounded(self.root / INDEX, self.index.bytes, MAX_INDEX)
         where = str(self.root / INDEX)
-        check_sha256(content, sha256, where)
-        found = read_npy(content, where)
-        if found.dtype != np.int64 or found.ndim != 1:
+        check_sha256(content, self.index.sha256, where)
+        ids = read_npy(content, where)
+        if ids.dtype != np.int64 or ids.ndim != 1:
             raise SuiteError(f"{where}: not a list of 64-bit integers", hint=DAMAGED)
-        return found
+        return ids
 
     def find(self, vector_id: str) -> Entry | None:
-        """The entry of an id; one container is read, or few."""
+        """Find the entry of an id; few containers are read, mostly one."""
         match = _DIGEST.fullmatch(vector_id)
         if match is None:
             return None
-        first = int(match[1], 16) << PLACES
-        low, high = np.searchsorted(self.ids, [first, first + (1 << PLACES)])
-        for number in np.unique(self.ids[low:high] & ((1 << PLACES) - 1)):
+        first = int(match[1], 16) << NUMBER_BITS
+        low, high = np.searchsorted(self.ids, [first, first + (1 << NUMBER_BITS)])
+        for number in np.unique(self.ids[low:high] & ((1 << NUMBER_BITS) - 1)):
             if number < len(self.containers):
-                found = opened(self.root, self.containers[number]).by_id.get(vector_id)
-                if found is not None:
-                    return found
+                entry = open_container(self.root, self.containers[number]).by_id.get(vector_id)
+                if entry is not None:
+                    return entry
         return None
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenContainer:
     """A container that was read: its entries in their order, and the files of its vectors."""
 
     entries: tuple[Entry, ...]
@@ -113,26 +133,26 @@ class Opened:
         return {entry.id: entry for entry in self.entries}
 
 
-@lru_cache(maxsize=OPENED)
-def opened(root: Path, container: Container) -> Opened:
-    """A container of the suite in a folder.
+@lru_cache(maxsize=MAX_OPEN)
+def open_container(root: Path, container: Container) -> OpenContainer:
+    """Read a container of the suite in a folder.
 
     Raises SuiteError for one that is missing, changed, unsafe, or not what the manifest says of it.
     """
     file = root / container.file
-    content = bounded(file, container.bytes, MAX_BYTES)
+    content = read_bounded(file, container.bytes, MAX_BYTES)
     check_sha256(content, container.sha256, file)
-    entries, files = parse(content, str(file))
+    entries, files = parse_container(content, str(file))
     if (container.op, container.kind, container.count) != _kind_of(entries):
         raise SuiteError(
             f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
         )
-    own = tuple(replace(entry, inside=container) for entry in entries)
-    return Opened(own, files)
+    inside = tuple(replace(entry, inside=container) for entry in entries)
+    return OpenContainer(inside, files)
 
 
-def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
-    """The entries of a container, and the files of its vectors by the names of the members.
+def parse_container(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
+    """Parse a container: its entries, and the files of its vectors by member name.
 
     Raises SuiteError for what is unsafe, damaged or not consistent with itself.
     """
@@ -140,14 +160,16 @@ def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, b
     if next(iter(files), None) != PART:
         raise SuiteError(f"{where}: the first member is not {PART}", hint=DAMAGED)
     inside = f"{where}: {PART}"
-    document = strict_json.loads(files[PART], inside)
-    strict_json.check_format(document, inside, FORMAT, TOOL)
-    record = JsonObject(document, inside, _PART_KEYS)
-    entries = listed.parse(record)
-    if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
-        record.refuse("the vectors listed are not the members of the container, in their order")
-    if len({(entry.op, entry.kind) for entry in entries}) != 1:
-        record.refuse("the vectors are not of one operator and kind")
+    part = strict_json.decode(files[PART], ContainerPart, inside, FORMAT, TOOL)
+    with refusing(inside):
+        stated = Totals(part.counts, part.edges, part.faults, ())
+        entries = entries_from_data(part.vectors, stated, {})
+        if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
+            raise ValueError(
+                "the vectors listed are not the members of the container, in their order"
+            )
+        if len({(entry.op, entry.kind) for entry in entries}) != 1:
+            raise ValueError("the vectors are not of one operator and kind")
     return entries, files
 
 
@@ -155,72 +177,52 @@ def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
     return entries[0].op, entries[0].kind, len(entries)
 
 
-def parse_index(record: JsonObject) -> tuple[int, str]:
-    """The size and digest of the index that a manifest states."""
-    own = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
-    return own.whole("bytes"), listed.matching(SHA256, own, "sha256")
+def index_entry(entry: Entry, number: int) -> int:
+    """Return what the index holds of an entry.
 
-
-def place_in_index(entry: Entry, number: int) -> int:
-    """What the index says of an entry. Raises SuiteError for an id that it could not find."""
+    Raises SuiteError for an id that it could not find.
+    """
     match = _DIGEST.fullmatch(entry.id)
-    if match is None or number >= 1 << PLACES:
+    if match is None or number >= 1 << NUMBER_BITS:
         raise SuiteError(
             f"the id {entry.id[:80]!r} ends in no digest, so it cannot be packed",
             hint="generate the suite again",
         )
-    return int(match[1], 16) << PLACES | number
+    return int(match[1], 16) << NUMBER_BITS | number
 
 
-def parse_list(record: JsonObject) -> tuple[Container, ...]:
-    """The containers under that key of a manifest."""
-    found = []
-    for number, data in enumerate(record.items("containers")):
-        own = JsonObject(data, f"{record.where}: container {number}", _KEYS)
-        container = Container(
-            number=number,
-            file=listed.matching(_FILE, own, "file"),
-            op=listed.matching(PATH_PART, own, "op"),
-            kind=own.text("kind"),
-            count=own.whole("count"),
-            bytes=own.whole("bytes"),
-            sha256=listed.matching(SHA256, own, "sha256"),
-        )
-        if container.kind not in KINDS or not container.count:
-            own.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
-        found.append(container)
-    if len({one.file for one in found}) != len(found):
-        record.refuse("two containers are one file")
-    return tuple(found)
+def verify_containers(packed: PackedIndex, withdrawn: Mapping[str, str]) -> None:
+    """Read the lists of all containers and hold them against the manifest.
 
-
-def confirm(packed: Packed, withdrawn: Mapping[str, str]) -> None:
-    """Reads the lists of all containers. Raises SuiteError where they are not what the manifest
-    states of them: other totals, another digest or index, an id twice, or one withdrawn and absent.
+    Raises SuiteError for other totals, another digest or index, an id twice, or one withdrawn and
+    absent.
 
     Of each vector about 150 bytes are in memory meanwhile, and none afterwards.
     """
     where = packed.root / PART
-    found = Collected(withdrawn)
-    # Faults that no vector notices are told of for the sake of the suite's strength.
-    known = {op: {n: 0 for n, c in of.items() if not c} for op, of in packed.totals.faults.items()}
+    collected = PackedDigest(withdrawn)
+    # Mutants that no vector kills are stated for the sake of the suite's strength.
+    unkilled = {
+        op: {n: 0 for n, c in counts.items() if not c}
+        for op, counts in packed.totals.faults.items()
+    }
     entries = (
-        found.take(entry, one.number)
-        for one in packed.containers
-        for entry in opened(packed.root, one).entries
+        collected.take(entry, number)
+        for number, container in enumerate(packed.containers)
+        for entry in open_container(packed.root, container).entries
     )
-    totals = Totals.of(entries).knowing(known)
-    for what, stated, counted in (
+    totals = Totals.of(entries).with_unkilled(unkilled)
+    for noun, stated, counted in (
         ("totals", packed.totals, totals),
-        ("digest", packed.digest, found.digest()),
-        ("index", packed.ids.tobytes(), found.index().tobytes()),
+        ("digest", packed.digest, collected.digest()),
+        ("index", packed.ids.tobytes(), collected.index().tobytes()),
     ):
         if stated != counted:
-            raise SuiteError(f"{where}: its {what} are not those of the containers", hint=DAMAGED)
+            raise SuiteError(f"{where}: its {noun} are not those of the containers", hint=DAMAGED)
 
 
-class Collected:
-    """What the digest and the index of a packed suite are made of, entry by entry."""
+class PackedDigest:
+    """The digest and the index of a packed suite, entry by entry."""
 
     def __init__(self, withdrawn: Mapping[str, str]) -> None:
         self._withdrawn = withdrawn
@@ -229,26 +231,29 @@ class Collected:
         self._missing = set(withdrawn)
 
     def take(self, entry: Entry, number: int) -> Entry:
-        """The entry, once it is noted with the number of its container."""
-        self._places.append(place_in_index(entry, number))
+        """Note an entry with the number of its container, and return it."""
+        self._places.append(index_entry(entry, number))
         if entry.id in self._withdrawn:
             self._missing.discard(entry.id)
         else:
-            self._lines.append(line(entry))
+            self._lines.append(digest_line(entry))
         return entry
 
     def digest(self) -> str:
-        """The digest of all. Raises SuiteError for an id that is there twice or missing."""
+        """Compute the digest of all.
+
+        Raises SuiteError for an id that occurs twice or is missing.
+        """
         if self._missing:
             raise SuiteError(f"withdraws {min(self._missing)}, which is not listed", hint=DAMAGED)
         self._lines.sort()
-        for one, other in pairwise(self._lines):
-            if one.partition(b"\0")[0] == other.partition(b"\0")[0]:
+        for line, following in pairwise(self._lines):
+            if line.partition(b"\0")[0] == following.partition(b"\0")[0]:
                 raise SuiteError(
-                    f"{one.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
+                    f"{line.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
                 )
-        return digest_of_lines(self._lines)
+        return lines_digest(self._lines)
 
     def index(self) -> NDArray[np.int64]:
-        """The index of all, as :attr:`Packed.ids` has it."""
+        """Return the index of all, as :attr:`PackedIndex.ids` has it."""
         return np.sort(np.frombuffer(self._places, np.int64))

@@ -8,59 +8,75 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Annotated
 
-from conformance.choices import LEVELS, SuiteName
+from msgspec import Meta
+
+from conformance.choices import SuiteName
+from conformance.codec import Record
 from conformance.model import Vector
-from conformance.suite.cases import Recorded
-from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import PATH_PART, Table, Totals
-
-SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
-CONTENT = re.compile(r"[0-9a-f]{32}")
-
-KINDS = ("value", "reject")
-
-_OF_VECTOR = ("id", "op", "level", "dtype", "reject")
-_KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256", "content")
-_OPTIONAL = ("excused",)
-"""What an entry leaves out where it has none."""
+from conformance.suite.recorded_cases import Level, RecordedCase
+from conformance.suite.strict_json import Indices, Sha256, Whole, names_at
+from conformance.suite.totals import PATH_PART, OpName, Table, Totals
 
 Names = Mapping[str, Sequence[str]]
 
+SuiteText = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9.-]{0,60}$")]
 
-@dataclass(frozen=True)
-class Container:
+KINDS = ("value", "reject")
+
+
+class Container(Record, frozen=True):
     """A file of a packed suite: vectors of one operator and kind, with their part of the manifest.
 
-    ``number`` is its place in the manifest, ``file`` its path in the suite's folder, with ``/``.
+    ``file`` is its path in the suite's folder, with ``/``.
     """
 
-    number: int
-    file: str
-    op: str
-    kind: str
-    count: int
-    bytes: int
-    sha256: str
+    file: Annotated[str, Meta(pattern=rf"^{PATH_PART.pattern}/{PATH_PART.pattern}\.zip$")]
+    op: OpName
+    kind: Annotated[str, Meta(pattern=f"^({'|'.join(KINDS)})$")]
+    count: Annotated[int, Meta(ge=1)]
+    bytes: Whole
+    sha256: Sha256
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, whose place in a list is the number."""
-        return {key: value for key, value in vars(self).items() if key != "number"}
+
+class EntryData(Record, frozen=True, omit_defaults=True):
+    """:class:`Entry` in a file: targets and mutants are their indices in the operator's tables."""
+
+    id: Annotated[str, Meta(pattern=f"^{PATH_PART.pattern}$")]
+    op: OpName
+    level: Level
+    dtype: str
+    reject: str | None
+    suites: tuple[SuiteText, ...]
+    edges: Indices
+    kills: Indices
+    bytes: Whole
+    sha256: Sha256
+    content: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    excused: Indices = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for excused mutants that are not killed."""
+        if not {*self.excused} <= {*self.kills}:
+            raise ValueError("'excused' holds mutants that are not among 'kills'")
+
+
+_SAME = ("id", "op", "level", "dtype", "reject", "suites", "bytes", "sha256", "content")
+"""Fields that an entry has as its file has them."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One vector of a suite; ``dtype`` is the case's first type.
 
-    ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
-    among them that an allowed reading excuses at level must. Like ``edges`` they are sorted.
-    ``content`` is a digest of what it asks and accepts
+    ``kills`` are the mutants of the catalogue that it kills at level should, ``excused`` those
+    among them that an allowed interpretation excuses at level must. Like ``edges`` they are sorted.
+    ``content`` is a digest of what it tests and accepts
     (:func:`conformance.suite.vector_file.content_digest`). ``bytes`` and ``sha256`` are those of
     its file, ``inside`` the container that holds it, None where it is a file of its own. One of
     the shipped suite has no file, and is ``recorded``: evaluated when it is first needed.
@@ -79,7 +95,7 @@ class Entry:
     content: str = ""
     excused: tuple[str, ...] = ()
     inside: Container | None = dataclasses.field(default=None, compare=False, repr=False)
-    recorded: Recorded | None = dataclasses.field(default=None, compare=False, repr=False)
+    recorded: RecordedCase | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> str:
@@ -88,18 +104,18 @@ class Entry:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is of the large cases, of which nobody measured what they kill."""
+        """True if it is of the large cases, of which no kills are measured."""
         return SuiteName.LARGE in self.suites
 
     @property
     def elements(self) -> int:
-        """How many elements its inputs have, which its id tells."""
+        """The count of elements of its inputs, by its id."""
         shape = self.id.partition("-")[2].partition("-")[0]
         return prod(int(size) for size in shape.split("x") if size.isdecimal())
 
     @property
     def kind(self) -> str:
-        """``value``, or ``reject`` where the only right answer is a refusal."""
+        """``value``, or ``reject`` if the only right answer is a refusal."""
         return KINDS[self.reject is not None]
 
 
@@ -111,7 +127,10 @@ def entry_of(
     digest: str = "",
     excused: tuple[str, ...] = (),
 ) -> Entry:
-    """The entry of a vector whose file is ``content``, and of what that holds the ``digest``."""
+    """Return the entry of a vector.
+
+    ``content`` is its file, and ``digest`` that of what the file holds.
+    """
     return Entry(
         id=vector.id,
         op=vector.case.op,
@@ -128,8 +147,8 @@ def entry_of(
     )
 
 
-def of_record(op: str, recorded: Recorded) -> Entry:
-    """The entry of a recorded case."""
+def entry_of_recorded(op: str, recorded: RecordedCase) -> Entry:
+    """Return the entry of a recorded case."""
     return Entry(
         id=recorded.case.id,
         op=op,
@@ -147,106 +166,66 @@ def of_record(op: str, recorded: Recorded) -> Entry:
     )
 
 
-def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
-    """Entries as JSON data.
-
-    Targets and kills are their indices into the tables: names would be most of the file.
-    """
-    edges, faults = (
-        {op: places(of) for op, of in tables.items()} for tables in (totals.edges, totals.faults)
+def entries_to_data(entries: Iterable[Entry], totals: Totals) -> tuple[EntryData, ...]:
+    """Return what a file holds of entries; ``totals`` has its tables."""
+    targets, mutants = (
+        {op: name_indices(table) for op, table in tables.items()}
+        for tables in (totals.edges, totals.faults)
     )
-    return [
-        {
-            key: value
-            for key, value in vars(entry).items()
-            if key not in ("inside", "recorded") and (key not in _OPTIONAL or value)
-        }
-        | {"edges": [edges[entry.op][name] for name in entry.edges]}
-        | {"kills": [faults[entry.op][name] for name in entry.kills]}
-        | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
+    return tuple(
+        EntryData(
+            **{key: getattr(entry, key) for key in _SAME},
+            edges=tuple(targets[entry.op][name] for name in entry.edges),
+            kills=tuple(mutants[entry.op][name] for name in entry.kills),
+            excused=tuple(mutants[entry.op][name] for name in entry.excused),
+        )
         for entry in entries
-    ]
+    )
 
 
-def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
-    """The entries under ``vectors``, which must add up to what the record states of them.
+def entries_from_data(
+    data: Iterable[EntryData], stated: Totals, unkilled: Table
+) -> tuple[Entry, ...]:
+    """Return the entries in a file, which must add up to the stated totals.
 
-    ``known`` as in :meth:`Totals.knowing`. Raises SuiteError for what is not of their form.
+    ``unkilled`` as in :meth:`Totals.with_unkilled`. Raises ValueError otherwise.
     """
-    where = record.where
-    edges, faults = names(record, "edges"), names(record, "faults")
-    entries = tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors"))
+    targets, mutants = (
+        {op: sorted(table) for op, table in tables.items()}
+        for tables in (stated.edges, stated.faults)
+    )
+    entries = tuple(_entry(item, targets, mutants) for item in data)
     ids = Counter(entry.id for entry in entries)
     if len(ids) != len(entries):
-        record.refuse(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
-    totals = Totals.of(entries).knowing(known or {})
-    stated = record.table("counts")
-    for op in _differing(stated, totals.counts_json):
-        record.refuse(
-            f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
-            f"the list of vectors has {totals.counts_json.get(op)}"
-        )
-    for key, counted in (("edges", totals.edges), ("faults", totals.faults)):
-        for op in _differing(record.table(key), counted):
-            record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
+        raise ValueError(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
+    counted = Totals.of(entries).with_unkilled(unkilled)
+    for key in ("counts", "edges", "faults"):
+        of_file, of_list = getattr(stated, key), getattr(counted, key)
+        for op in {**of_file, **of_list}:
+            if of_file.get(op) != of_list.get(op):
+                shown = f": {of_file.get(op)}, not {of_list.get(op)}" if key == "counts" else ""
+                raise ValueError(
+                    f"the {key} stated for {op[:80]} are not those of the list of vectors{shown}"
+                )
     return entries
 
 
 def matches_id(text: str, vector_id: str) -> bool:
-    """Whether a text names a vector: its id begins with it or ends in it, the digest."""
+    """Return whether a vector's id begins with a text, or ends in it."""
     return bool(text) and (vector_id.startswith(text) or vector_id.endswith(f"-{text}"))
 
 
-def names(record: JsonObject, key: str) -> Names:
-    """The names of a table of each operator, sorted: entries tell them by their places."""
-    return {
-        op: sorted(JsonObject({op: of}, f"{record.where}: {key}", (op,)).table(op))
-        for op, of in record.table(key).items()
-    }
+def name_indices(table: Iterable[str]) -> dict[str, int]:
+    """Return the index of each name in its table."""
+    return {name: index for index, name in enumerate(table)}
 
 
-def places(of: Iterable[str]) -> dict[str, int]:
-    """The place of each name in its table."""
-    return {name: place for place, name in enumerate(of)}
-
-
-def matching(pattern: re.Pattern[str], record: JsonObject, key: str) -> str:
-    """A text of a record, which must be of a pattern."""
-    value = record.text(key)
-    if not pattern.fullmatch(value):
-        record.refuse(f"{key!r} is {value[:80]!r}, which is not allowed")
-    return value
-
-
-def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    return (op for op in {**stated, **found} if stated.get(op) != found.get(op))
-
-
-def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _OPTIONAL)
-    vector_id = matching(PATH_PART, record, "id")
-    record.where = f"{where}: vector {vector_id}"
-    suites = record.texts("suites")
-    if not all(SUITE_NAME.fullmatch(name) for name in suites):
-        record.refuse(f"{suites!r} are not names of suites"[:200])
-    if record.text("level") not in LEVELS:
-        record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-    op = matching(PATH_PART, record, "op")
-    kills = record.named("kills", faults.get(op, ()))
-    excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
-    if not set(excused) <= set(kills):
-        record.refuse("'excused' holds mutants that are not among 'kills'")
+def _entry(data: EntryData, targets: Names, mutants: Names) -> Entry:
+    where = f"vector {data.id}"
+    of_op = mutants.get(data.op, ())
     return Entry(
-        id=vector_id,
-        op=op,
-        level=record.text("level"),
-        dtype=record.text("dtype"),
-        reject=record.optional_text("reject"),
-        suites=suites,
-        edges=record.named("edges", edges.get(op, ())),
-        kills=kills,
-        excused=excused,
-        bytes=record.whole("bytes"),
-        sha256=matching(SHA256, record, "sha256"),
-        content=matching(CONTENT, record, "content"),
+        **{key: getattr(data, key) for key in _SAME},
+        edges=names_at(data.edges, targets.get(data.op, ()), f"{where}: 'edges'"),
+        kills=names_at(data.kills, of_op, f"{where}: 'kills'"),
+        excused=names_at(data.excused, of_op, f"{where}: 'excused'"),
     )

@@ -23,12 +23,12 @@ from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.model import OpSpec
 from conformance.suite import vector_cache
-from conformance.suite.archive import pack
-from conformance.suite.cases import Recorded
+from conformance.suite.archive import write_zip
 from conformance.suite.entries import Entry
+from conformance.suite.recorded_cases import RecordedCase
 from conformance.suite.specifications import Specifications
-from conformance.suite.vector_cache import Cache
-from conformance.suite.vector_file import content_digest, content_of, members_of
+from conformance.suite.vector_cache import Cache, cache_folder
+from conformance.suite.vector_file import content_digest, open_vector_file, vector_members
 
 ATTEMPTS = 2
 """How often a case is evaluated whose digest is not the recorded one: memory may be faulty."""
@@ -37,71 +37,73 @@ CASE_SECONDS = 0.006
 ELEMENT_SECONDS = 4e-6
 """What evaluating a case takes, about, and each element of its inputs."""
 
-SLICE_SECONDS = 0.4
+TASK_SECONDS = 0.4
 """The work of one task: enough to be worth sending, little enough to share it evenly."""
 
-FEW = 1.0
+MIN_PARALLEL_SECONDS = 1.0
 """Seconds of work that are not worth starting processes for."""
 
 _log = logging.getLogger("conformance")
 _spare: list[Cache] = []
 """A folder for this process alone, where the user's cache cannot be written."""
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
-def content(spec: OpSpec, one: Recorded) -> bytes:
-    """The file of a recorded case's vector, whose digest is the recorded one.
+def cached_content(spec: OpSpec, entry: RecordedCase) -> bytes:
+    """Return the file of a recorded case's vector, whose digest is the recorded one.
 
     Raises EvaluationDefect where evaluating it again and again gives another.
     """
     cache = _cache()
-    key = spec.op, one.case.id, one.digest
-    found = cache.get(*key)
-    if found is not None:
-        if _sound(found, one):
-            return found
+    key = spec.op, entry.case.id, entry.digest
+    cached = cache.get(*key)
+    if cached is not None:
+        if _sound(cached, entry):
+            return cached
         _warn(f"{cache.path(*key)} was damaged: it is evaluated again")
-    made = evaluated(spec, one)
-    _keep(cache, key, made)
-    return made
+    content = evaluate_case(spec, entry)
+    _keep(cache, key, content)
+    return content
 
 
-def evaluated(spec: OpSpec, one: Recorded) -> bytes:
-    """The file of a recorded case's vector, evaluated now; raises as :func:`content` does."""
+def evaluate_case(spec: OpSpec, entry: RecordedCase) -> bytes:
+    """Evaluate a recorded case's vector; raises as :func:`cached_content` does."""
     digest = ""
     for _ in range(ATTEMPTS):
-        members = members_of(build(spec, one.case, one.level))
+        members = vector_members(build(spec, entry.case, entry.level))
         digest = content_digest(members)
-        if digest == one.digest:
-            return pack(list(members.items()))
+        if digest == entry.digest:
+            return write_zip(list(members.items()))
     raise EvaluationDefect(
-        f"{spec.op}: evaluating {one.case.id} gives a vector of digest {digest[:16]}, and "
-        f"{one.digest[:16]} was recorded",
+        f"{spec.op}: evaluating {entry.case.id} gives a vector of digest {digest[:16]}, and "
+        f"{entry.digest[:16]} was recorded",
         hint="the processor, its memory or a library computes something else here; try another "
         "version of numpy or another machine, and please report it",
     )
 
 
-def recorded(spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must") -> Recorded:
-    """A case as it is recorded, evaluated now; of what it kills nothing is said."""
+def record_case(
+    spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must"
+) -> RecordedCase:
+    """Record a case that is evaluated now, without what it kills."""
     vector = build(spec, case, level)
-    edges, digest = tuple(sorted(vector.edges)), content_digest(members_of(vector))
-    return Recorded(case, level, suites, edges=edges, digest=digest)
+    edges, digest = tuple(sorted(vector.edges)), content_digest(vector_members(vector))
+    return RecordedCase(case, level, suites, edges=edges, digest=digest)
 
 
-def cost(one: Recorded) -> float:
-    """The seconds that evaluating a case takes, about."""
-    if one.case.reject is not None:
+def evaluation_seconds(entry: RecordedCase) -> float:
+    """Estimate the seconds that evaluating a case takes."""
+    if entry.case.reject is not None:
         return CASE_SECONDS / 4
-    return CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, one.case.shapes.values()))
+    return CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, entry.case.shapes.values()))
 
 
 @dataclass(frozen=True)
 class Work:
-    """How cases are evaluated: in how many processes, 1 being this one, and who hears of it.
+    """How cases are evaluated: in how many processes, 1 being this one, and who is informed.
 
-    ``say`` is told beforehand what will be evaluated, how long it takes, about, and where it is
-    kept.
+    ``say`` gets a sentence beforehand: what will be evaluated, about how long it takes, and where
+    it is kept.
     """
 
     processes: int = 1
@@ -109,32 +111,36 @@ class Work:
     progress: parallel.Progress = lambda _what, _done, _total: None
 
 
-HERE = Work()
+IN_PROCESS = Work()
 
 
-def ready(specs: Specifications, entries: Iterable[Entry], work: Work = HERE) -> None:
+def ensure_evaluated(
+    specs: Specifications, entries: Iterable[Entry], work: Work = IN_PROCESS
+) -> None:
     """Evaluate the recorded cases among the entries that the cache lacks, and keep them there.
 
     Where the user's cache cannot be written, that is a folder that ends with this process. Raises
-    EvaluationDefect as :func:`content` does.
+    EvaluationDefect as :func:`cached_content` does.
     """
     missing = _missing(entries)
     if not missing:
         return
     cache = _writable()
-    seconds = sum(cost(one) for found in missing.values() for one in found)
+    seconds = sum(evaluation_seconds(entry) for recorded in missing.values() for entry in recorded)
     count = sum(map(len, missing.values()))
     ops = list(missing)
-    named = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
+    what = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
     where = f"kept in {cache.folder}" if not _spare else "not kept"
     work.say(
-        f"evaluating {count:,} case{'s' if count > 1 else ''} of {named} first: about "
+        f"evaluating {count:,} case{'s' if count > 1 else ''} of {what} first: about "
         f"{_time(seconds / work.processes)}; {where}"
     )
-    tasks = [task for op, found in missing.items() for task in _slices(specs[op], found, cache)]
+    tasks = [
+        task for op, recorded in missing.items() for task in _slices(specs[op], recorded, cache)
+    ]
     problems = parallel.run(
         tasks,
-        processes=work.processes if seconds > FEW else 1,
+        processes=work.processes if seconds > MIN_PARALLEL_SECONDS else 1,
         progress=work.progress,
         total=len(tasks),
         ahead=2 * work.processes,
@@ -146,11 +152,11 @@ def ready(specs: Specifications, entries: Iterable[Entry], work: Work = HERE) ->
 
 
 @dataclass(frozen=True)
-class Slice:
-    """Some recorded cases of one operator, to be evaluated into a cache."""
+class EvaluationTask:
+    """Recorded cases of one operator, to be evaluated into a cache."""
 
     spec: OpSpec
-    recorded: Sequence[Recorded] = field(repr=False)
+    recorded: Sequence[RecordedCase] = field(repr=False)
     cache: Cache
 
     @property
@@ -158,49 +164,51 @@ class Slice:
         return self.spec.op
 
     def run(self) -> str:
-        """Evaluates them; what is wrong with the cache, empty where nothing is."""
+        """Evaluate the cases; return what is wrong with the cache, or an empty text."""
         problem = ""
-        for one in self.recorded:
-            made = evaluated(self.spec, one)
+        for entry in self.recorded:
+            content = evaluate_case(self.spec, entry)
             if not problem:
-                problem = _put(self.cache, (self.spec.op, one.case.id, one.digest), made)
+                problem = _put(self.cache, (self.spec.op, entry.case.id, entry.digest), content)
         return problem
 
 
-def _missing(entries: Iterable[Entry]) -> dict[str, list[Recorded]]:
-    """By operator the recorded cases that the cache has no file of."""
+def _missing(entries: Iterable[Entry]) -> dict[str, list[RecordedCase]]:
+    """Return by operator the recorded cases that the cache has no file of."""
     cache = _cache()
-    there: dict[str, frozenset[str]] = {}
-    found: dict[str, list[Recorded]] = {}
+    cached_names: dict[str, frozenset[str]] = {}
+    missing: dict[str, list[RecordedCase]] = {}
     for entry in entries:
         if entry.recorded is None:
             continue
-        if entry.op not in there:
-            there[entry.op] = cache.names(entry.op)
-        if cache.path(entry.op, entry.id, entry.content).name not in there[entry.op]:
-            found.setdefault(entry.op, []).append(entry.recorded)
-    return found
+        if entry.op not in cached_names:
+            cached_names[entry.op] = cache.names(entry.op)
+        if cache.path(entry.op, entry.id, entry.content).name not in cached_names[entry.op]:
+            missing.setdefault(entry.op, []).append(entry.recorded)
+    return missing
 
 
-def _slices(spec: OpSpec, recorded: Sequence[Recorded], cache: Cache) -> Iterator[Slice]:
-    some: list[Recorded] = []
+def _slices(
+    spec: OpSpec, recorded: Sequence[RecordedCase], cache: Cache
+) -> Iterator[EvaluationTask]:
+    batch: list[RecordedCase] = []
     seconds = 0.0
-    for one in recorded:
-        some.append(one)
-        seconds += cost(one)
-        if seconds >= SLICE_SECONDS:
-            yield Slice(spec, tuple(some), cache)
-            some, seconds = [], 0.0
-    if some:
-        yield Slice(spec, tuple(some), cache)
+    for entry in recorded:
+        batch.append(entry)
+        seconds += evaluation_seconds(entry)
+        if seconds >= TASK_SECONDS:
+            yield EvaluationTask(spec, tuple(batch), cache)
+            batch, seconds = [], 0.0
+    if batch:
+        yield EvaluationTask(spec, tuple(batch), cache)
 
 
 def _cache() -> Cache:
-    return _spare[0] if _spare else Cache(vector_cache.folder())
+    return _spare[0] if _spare else Cache(cache_folder())
 
 
 def _writable() -> Cache:
-    """The user's cache, or a folder that ends with this process."""
+    """Return the user's cache, or a folder that ends with this process."""
     cache = _cache()
     try:
         cache.check()
@@ -215,31 +223,31 @@ def _writable() -> Cache:
     return _cache()
 
 
-def _sound(found: bytes, one: Recorded) -> bool:
+def _sound(content: bytes, entry: RecordedCase) -> bool:
     try:
-        return content_digest(content_of(found, one.case.id)) == one.digest
+        return content_digest(open_vector_file(content, entry.case.id)) == entry.digest
     except (SuiteError, KeyError):
         return False
 
 
-def _keep(cache: Cache, key: tuple[str, str, str], made: bytes) -> None:
-    if problem := _put(cache, key, made):
+def _keep(cache: Cache, key: tuple[str, str, str], content: bytes) -> None:
+    if problem := _put(cache, key, content):
         _warn(f"the cache {cache.folder} cannot be written ({problem}): cases are evaluated again")
 
 
-def _put(cache: Cache, key: tuple[str, str, str], made: bytes) -> str:
-    """Keeps a file; what is wrong with the cache, empty where nothing is."""
+def _put(cache: Cache, key: tuple[str, str, str], content: bytes) -> str:
+    """Keep a file; return what is wrong with the cache, or an empty text."""
     try:
-        cache.put(*key, made)
+        cache.put(*key, content)
     except OSError as error:
         return error.strerror or str(error)
     return ""
 
 
 def _warn(text: str) -> None:
-    """Says something once, on standard error where nobody set up logging."""
-    if text not in _told:
-        _told.add(text)
+    """Log a warning once; it goes to standard error unless logging is set up."""
+    if text not in _warned:
+        _warned.add(text)
         _log.warning("%s", text)
 
 

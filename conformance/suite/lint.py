@@ -18,15 +18,16 @@ from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
+from conformance.suite.manifest import encode_manifest
 from conformance.suite.store import Suite
 
 
 def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[str, ...]:
-    """Every problem of a suite that is open, in the manifest's order; none if it is fit to use.
+    """Lint an open suite: return every problem, in the manifest's order.
 
     Reads all files, withdrawn ones too, and applies the published JSON Schemas. ``look`` is called
-    with each vector that can be read and is not withdrawn, so that whoever has more to ask of them
-    need not read them again. Duplicates are looked for in all of a folder, and within a container.
+    with each vector that can be read and is not withdrawn, so that the caller need not
+    read them again. Duplicates are looked for in all of a folder, and within a container.
     """
     where = manifests.FILE_NAME
     problems: list[str] = []
@@ -35,48 +36,48 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
         problems = [f"{where}: {text}" for text in schema.problems(_as_read(suite.manifest))]
     unfit = list(_specification_problems(suite))
     problems += unfit
-    asked: dict[str, str] = {}
+    ids_by_inputs: dict[str, str] = {}
     before = None
-    for entry, vector in suite.tried(strict=True):
+    for entry, vector in suite.read_all(strict=True):
         if entry is None or isinstance(vector, str):
             problems.append(str(vector))
             continue
         if entry.inside is not before:  # so memory is the same for any number of containers
-            before, asked = entry.inside, {}
+            before, ids_by_inputs = entry.inside, {}
         if look is not None and entry.id not in suite.manifest.withdrawn:
             look(vector)
         problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]
         if not unfit and suite.specs.carries(entry.op):
-            found = _case_problems(suite.specs[entry.op], vector.case)
-            problems += [f"{entry.path}: {problem}" for problem in found]
-        first = asked.setdefault(question(vector), vector.id)
+            case_problems = _case_problems(suite.specs[entry.op], vector.case)
+            problems += [f"{entry.path}: {problem}" for problem in case_problems]
+        first = ids_by_inputs.setdefault(inputs_digest(vector), vector.id)
         if first != vector.id:
             problems.append(f"{entry.path}: is a duplicate of {first}")
     return tuple(problems)
 
 
 def _specification_problems(suite: Suite) -> Iterator[str]:
-    """What is wrong with the specifications of the suite, and with how the manifest names parts."""
+    """Yield what is wrong with the specifications, and with the names in the manifest."""
     manifest, specs = suite.manifest, suite.specs
     for op in specs:
         try:
-            edges = {edge.name for edge in specs[op].edges}
-            faults = {fault.id for fault in specs.faults(op)}
+            targets = {edge.name for edge in specs[op].edges}
+            mutants = {fault.id for fault in specs.faults(op)}
         except SuiteError as error:
             yield error.message
             continue
         if specs.carries(op):
-            for what, named, known in (
-                ("edges", manifest.edges[op], edges),
-                ("faults", manifest.faults[op], faults),
+            for key, counts, names in (
+                ("edges", manifest.edges[op], targets),
+                ("faults", manifest.faults[op], mutants),
             ):
-                if unknown := sorted(named.keys() - known):
-                    names = ", ".join(unknown[:3])
-                    yield f"{manifests.FILE_NAME}: {what} of {op} that it does not have: {names}"
+                if unknown := sorted(counts.keys() - names):
+                    shown = ", ".join(unknown[:3])
+                    yield f"{manifests.FILE_NAME}: {key} of {op} that it does not have: {shown}"
 
 
 def _case_problems(spec: OpSpec, case: Case) -> Iterator[str]:
-    """Where a case is not what the specification makes of it: valid, or broken as it says."""
+    """Yield where a case is not what its specification makes of it: valid, or broken."""
     broken = {violation.condition: violation.message for violation in violations(spec, case)}
     allowed = {entry.breaks for entry in spec.reject if entry.name == case.reject}
     if allowed - broken.keys():
@@ -86,13 +87,16 @@ def _case_problems(spec: OpSpec, case: Case) -> Iterator[str]:
 
 
 def _as_read(manifest: manifests.Manifest) -> Any:
-    return strict_json.loads(manifests.dump(manifest), manifests.FILE_NAME)
+    return strict_json.loads(encode_manifest(manifest), manifests.FILE_NAME)
 
 
-def question(vector: Vector) -> str:
-    """A digest of what a backend is given: equal for vectors that no backend can tell apart."""
-    given = [vector.case.op, dict(vector.case.attributes)]
-    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
+def inputs_digest(vector: Vector) -> str:
+    """Compute a digest of what a backend gets.
+
+    It is equal for vectors that no backend can distinguish.
+    """
+    operator = [vector.case.op, dict(vector.case.attributes)]
+    digest = hashlib.sha256(json.dumps(operator, sort_keys=True).encode())
     for array in vector.inputs:
         digest.update(f"{array.dtype} {array.shape} ".encode())
         digest.update(array.tobytes())
@@ -103,56 +107,60 @@ def _vector_problems(vector: Vector) -> Iterator[str]:
     for text in ("description", "source"):
         if not getattr(vector, text):
             yield f"the {text} is empty"
-    for answer in vector.answers:
-        for problem in _answer_problems(answer):
-            yield f"{answer.name}: {problem}"
-    for reading, answers in vector.readings.items():
-        if all(_same(*pair) for pair in zip(vector.answers, answers, strict=True)):
-            yield f"interpretation {reading!r} gives the same outputs as the specification itself"
-        for answer in answers:
-            for problem in _answer_problems(answer):
-                yield f"interpretation {reading!r}: {answer.name}: {problem}"
+    for output in vector.answers:
+        for problem in _answer_problems(output):
+            yield f"{output.name}: {problem}"
+    for name, outputs in vector.readings.items():
+        if all(_same(*pair) for pair in zip(vector.answers, outputs, strict=True)):
+            yield f"interpretation {name!r} gives the same outputs as the specification itself"
+        for output in outputs:
+            for problem in _answer_problems(output):
+                yield f"interpretation {name!r}: {output.name}: {problem}"
 
 
-def _answer_problems(answer: Answer) -> Iterator[str]:
-    if answer.open is not None and not answer.open.any():
+def _answer_problems(output: Answer) -> Iterator[str]:
+    if output.open is not None and not output.open.any():
         yield "the open mask marks no element; leave it out"
-    yield from _choice_problems(answer) if answer.rounded is None else _bound_problems(answer)
+    yield from _choice_problems(output) if output.rounded is None else _bound_problems(output)
 
 
-def _bound_problems(answer: Answer) -> Iterator[str]:
-    """Where ``lo <= rounded <= hi`` does not hold, or ``rounded`` is not ``expected`` rounded."""
-    row = DTYPES[answer.dtype]
-    rounded = answer.rounded
+def _bound_problems(output: Answer) -> Iterator[str]:
+    """Yield where ``lo <= rounded <= hi`` does not hold, or ``rounded`` is not ``expected``
+    rounded.
+    """
+    row = DTYPES[output.dtype]
+    rounded = output.rounded
     assert rounded is not None  # of a floating-point type, which reading has checked
     for precision, lo, hi in (
-        ("standard", answer.lo, answer.hi),
-        ("native", answer.lo_native, answer.hi_native),
+        ("standard", output.lo, output.hi),
+        ("native", output.lo_native, output.hi_native),
     ):
         if lo is None or hi is None:
             continue
-        asked = _asked(answer, precision)
+        checked = _checked(output, precision)
         nan = np.isnan(rounded)
-        if np.any(asked & ((nan != np.isnan(lo)) | (nan != np.isnan(hi)))):
+        if np.any(checked & ((nan != np.isnan(lo)) | (nan != np.isnan(hi)))):
             yield f"{precision}: NaN is not at the same places in rounded, lo and hi"
         with np.errstate(invalid="ignore"):  # false where one is NaN, and bf16 says so
             outside = (lo > rounded) | (rounded > hi)
-        if np.any(asked & outside):
+        if np.any(checked & outside):
             yield f"{precision}: lo <= rounded <= hi does not hold"
     with np.errstate(over="ignore", invalid="ignore"):
-        again = answer.expected.astype(row.numpy)  # may round twice: one neighbour off
-    both_nan = np.isnan(again) & np.isnan(rounded)
-    if np.any(_asked(answer, "exact") & ~both_nan & (row.ulp_distance(again, rounded) > 1)):
+        rounded_again = output.expected.astype(row.numpy)  # may round twice: one neighbour off
+    both_nan = np.isnan(rounded_again) & np.isnan(rounded)
+    if np.any(
+        _checked(output, "exact") & ~both_nan & (row.ulp_distance(rounded_again, rounded) > 1)
+    ):
         yield "rounded is not expected rounded to the type"
 
 
-def _choice_problems(answer: Answer) -> Iterator[str]:
-    """Where the allowed values do not hold the expected one, or are not filled up with -1."""
-    if answer.choices is None:
+def _choice_problems(output: Answer) -> Iterator[str]:
+    """Yield where the allowed values lack the expected one, or are not filled up with -1."""
+    if output.choices is None:
         return
-    asked = _asked(answer, "exact")
-    allowed = answer.choices
-    if np.any(asked & ~(allowed == answer.expected[..., np.newaxis]).any(axis=-1)):
+    checked = _checked(output, "exact")
+    allowed = output.choices
+    if np.any(checked & ~(allowed == output.expected[..., np.newaxis]).any(axis=-1)):
         yield "expected is not among choices"
     unused = allowed == -1
     if np.any(unused[..., :-1] & ~unused[..., 1:]):
@@ -162,23 +170,23 @@ def _choice_problems(answer: Answer) -> Iterator[str]:
         yield "choices names a value twice"
 
 
-def _asked(answer: Answer, precision: str) -> NDArray[np.bool_]:
-    """True where an element is checked at this precision."""
-    if answer.open is None:
-        return np.ones(answer.expected.shape, np.bool_)
-    asked: NDArray[np.bool_] = (answer.open & OPEN_BIT[precision]) == 0
-    return asked
+def _checked(output: Answer, precision: str) -> NDArray[np.bool_]:
+    """Return a mask of the elements that are checked at a precision."""
+    if output.open is None:
+        return np.ones(output.expected.shape, np.bool_)
+    checked: NDArray[np.bool_] = (output.open & OPEN_BIT[precision]) == 0
+    return checked
 
 
-def _same(one: Answer, other: Answer) -> bool:
-    """True if two answers are the same, bit for bit."""
-    return one.dtype == other.dtype and all(
-        _same_bits(getattr(one, role), getattr(other, role))
+def _same(output: Answer, other: Answer) -> bool:
+    """Return whether two expected outputs are the same, bit for bit."""
+    return output.dtype == other.dtype and all(
+        _same_bits(getattr(output, role), getattr(other, role))
         for role in ("rounded", "lo", "hi", "lo_native", "hi_native", "open", "choices", "expected")
     )
 
 
-def _same_bits(one: Array | None, other: Array | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
+def _same_bits(array: Array | None, other: Array | None) -> bool:
+    if array is None or other is None:
+        return array is other
+    return array.shape == other.shape and array.tobytes() == other.tobytes()

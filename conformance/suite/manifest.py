@@ -7,62 +7,96 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from conformance import TOOL, remote
+from msgspec import Meta
+
+from conformance import TOOL, codec, remote
 from conformance.choices import SuiteName
-from conformance.suite import containers, entries, origin, strength, strict_json, totals
-from conformance.suite.containers import Packed
-from conformance.suite.entries import Container, Entry
-from conformance.suite.lazily import Lazily
+from conformance.codec import Record
+from conformance.suite import containers, strict_json
+from conformance.suite.containers import IndexFile, PackedIndex, verify_containers
+from conformance.suite.entries import (
+    Container,
+    Entry,
+    EntryData,
+    SuiteText,
+    entries_from_data,
+    entries_to_data,
+    name_indices,
+)
+from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.recordings import Recordings
-from conformance.suite.strength import Strength
-from conformance.suite.strict_json import SHA256, JsonObject
-from conformance.suite.totals import Count, Table, Totals, digest_of
+from conformance.suite.strict_json import Sha256, Whole, read_bytes, refusing
+from conformance.suite.totals import PATH_PART, Count, Table, TableData, Totals, entries_digest
+from conformance.suite.unreachable import Unreachable, UnreachableData, unreachable_from_data
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
-PACKED = containers.FORMAT
+PACKED_FORMAT = containers.FORMAT
 
 
-_KEYS = (
-    *("format", "name", "tool", "seed", "versions", "specifications", "counts", "edges", "faults"),
-    *("strength", "uncovered", "withdrawn"),
-)
-_FOLDER = ("vectors",)
-_PACKED = ("suites", "digest", "index", "containers")
+class UndecidedTarget(Record, frozen=True):
+    """A target, or a pair of targets, that no case covers though no proof rules it out.
 
-
-@dataclass(frozen=True)
-class Uncovered:
-    """An edge, or a pair of edges, that no case was found for though nothing rules it out.
-
-    ``dtype`` is the element type that an edge was not found in; empty for a pair.
+    ``dtype`` is the element type in which a target is not covered; empty for a pair.
     """
 
     op: str
-    rank: int
+    rank: Whole
     dtype: str
-    edges: tuple[str, ...]
+    edges: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
+
+
+class ManifestFile(Record, frozen=True):
+    """What the files of both forms of a suite begin with."""
+
+    format: int
+    name: SuiteText
+    tool: str
+    seed: Whole
+    versions: dict[str, str]
+    specifications: dict[str, Origin]
+    counts: dict[str, Count]
+    edges: TableData
+    faults: TableData
+    strength: dict[str, UnreachableData]
+    uncovered: tuple[UndecidedTarget, ...]
+    withdrawn: dict[str, str]
+
+
+class FolderFile(ManifestFile, frozen=True):
+    """The manifest of a folder."""
+
+    vectors: tuple[EntryData, ...]
+
+
+class PackedFile(ManifestFile, frozen=True):
+    """The manifest of a packed suite."""
+
+    suites: tuple[SuiteText, ...]
+    digest: Sha256
+    index: IndexFile
+    containers: tuple[Container, ...]
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a suite holds. ``listed`` are all its vectors, ``vectors`` those that are asked.
+    """The content of a suite. ``listed`` are all its vectors, ``vectors`` those in use.
 
-    ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
-    stays, and nothing asks it any more. ``versions`` are those of what made the files,
-    ``specifications`` what the vectors of each operator were made from.
+    ``withdrawn`` gives the reason for each vector that turned out wrong after a release: its file
+    stays, and no run uses it. ``versions`` are those of what made the files, ``specifications``
+    what the vectors of each operator were made from.
     """
 
     name: str
     seed: int
     versions: Mapping[str, str]
     listed: Sequence[Entry]
-    strength: Mapping[str, Strength] = field(default_factory=dict)
-    uncovered: tuple[Uncovered, ...] = ()
+    strength: Mapping[str, Unreachable] = field(default_factory=dict)
+    uncovered: tuple[UndecidedTarget, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     specifications: Mapping[str, Origin] = field(default_factory=dict)
     tool: str = TOOL
@@ -70,7 +104,7 @@ class Manifest:
     @property
     def format(self) -> int:
         """The format of its file: that of a folder, or of a packed suite."""
-        return FORMAT if self.packed is None else PACKED
+        return FORMAT if self.packed is None else PACKED_FORMAT
 
     @cached_property
     def vectors(self) -> Sequence[Entry]:
@@ -80,24 +114,24 @@ class Manifest:
         return tuple(entry for entry in self.listed if entry.id not in self.withdrawn)
 
     def of(self, ops: Collection[str] | None) -> Sequence[Entry]:
-        """The entries of some operators (None: of all) that are not withdrawn."""
+        """Return the entries of operators (None: of all) that are not withdrawn."""
         if ops is None:
             return self.vectors
         if isinstance(self.listed, Recordings):
-            found = self.listed.of(ops)
-            return tuple(entry for entry in found if entry.id not in self.withdrawn)
+            entries = self.listed.of(ops)
+            return tuple(entry for entry in entries if entry.id not in self.withdrawn)
         if isinstance(self.vectors, Listing):
             return self.vectors.of(ops)
         return tuple(entry for entry in self.vectors if entry.op in ops)
 
     @property
-    def packed(self) -> Packed | None:
+    def packed(self) -> PackedIndex | None:
         """The containers of a packed suite; None for a folder, or some entries alone."""
         return self.listed.packed if isinstance(self.listed, Listing) else None
 
     @property
-    def pieces(self) -> Sequence[Sequence[Entry]]:
-        """What is listed in pieces, each read at once: containers, or all of a folder."""
+    def chunks(self) -> Sequence[Sequence[Entry]]:
+        """The listed entries in pieces, each read at once: containers, or all of a folder."""
         if not isinstance(self.listed, Listing):
             return (self.listed,)
         return [Listing(self.listed.packed, (span,)) for span in self.listed.spans]
@@ -106,20 +140,23 @@ class Manifest:
     def files(self) -> Mapping[str, Entry | Container]:
         """Every listed file by its path."""
         if self.packed is not None:
-            return {one.file: one for one in self.packed.containers}
+            return {container.file: container for container in self.packed.containers}
         return {entry.path: entry for entry in self.listed}
 
     @cached_property
     def totals(self) -> Totals:
-        """What the listed vectors add up to; a packed suite states it, see :meth:`confirm`."""
+        """The totals of the listed vectors; a packed suite states them, see :meth:`confirm`."""
         if self.packed is not None:
             return self.packed.totals
         return Totals.of(self.listed)
 
     @property
-    def unnoticed(self) -> Table:
-        """By operator, the faults that the parts of its strength name, each with 0."""
-        return _unnoticed(self.strength)
+    def unkilled(self) -> Table:
+        """By operator, the mutants that its partitions list as survivors, each with 0."""
+        return {
+            op: dict.fromkeys(unreachable.parts.mutants, 0)
+            for op, unreachable in self.strength.items()
+        }
 
     @property
     def counts(self) -> Mapping[str, Count]:
@@ -128,15 +165,16 @@ class Manifest:
 
     @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors cover each target, by operator."""
-        return Lazily(self.counts, self._edges)
+        """Counts of the listed vectors that cover each target, by operator."""
+        return LazyMapping(self.counts, self._edges)
 
     @cached_property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors notice each fault, by operator; 0 of those that only the parts
-        of its strength name.
+        """Counts of the listed vectors that kill each mutant, by operator.
+
+        0 for those that occur as survivors only.
         """
-        return Lazily(self.counts, self._faults)
+        return LazyMapping(self.counts, self._faults)
 
     def _edges(self, op: str) -> Mapping[str, int]:
         return self._totals_of(op).edges[op]
@@ -147,7 +185,7 @@ class Manifest:
         return dict(sorted({**dict.fromkeys(unnoticed, 0), **counted}.items()))
 
     def _totals_of(self, op: str) -> Totals:
-        """The totals of an operator; of recorded cases no others are read for it."""
+        """Return the totals of an operator; for recorded cases no others are read."""
         if isinstance(self.listed, Recordings):
             return Totals.of(self.listed.of((op,)))
         return self.totals
@@ -164,29 +202,30 @@ class Manifest:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of ``vectors``, see :func:`conformance.suite.totals.digest_of`."""
+        """The digest of ``vectors``, see :func:`conformance.suite.totals.entries_digest`."""
         if isinstance(self.listed, Recordings):
             return self.listed.digest
-        return digest_of(self.vectors) if self.packed is None else self.packed.digest
+        return entries_digest(self.vectors) if self.packed is None else self.packed.digest
 
     def confirm(self) -> None:
-        """Raises SuiteError where a packed suite is not what its manifest states: what is claimed
-        of it has to hold. Nothing else reads all containers at once; a folder's manifest lists all.
+        """Read a packed suite and hold it against its manifest.
+
+        Nothing else reads all containers at once; a folder's manifest lists all. Raises SuiteError
+        where they differ.
         """
         if self.packed is not None:
-            containers.confirm(self.packed, self.withdrawn)
+            verify_containers(self.packed, self.withdrawn)
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """The digest; of a suite that was completed, that of the suite before and that of what was
-        added."""
+        """The digest, in two parts for a completed suite: the suite before, and what was added."""
         if SuiteName.COMPLEMENT not in self.suites:
             return (self.digest,)
         before = self._only(lambda entry: SuiteName.COMPLEMENT not in entry.suites)
         return before.digest, self.subset(SuiteName.COMPLEMENT).digest
 
     def subset(self, name: str) -> Manifest:
-        """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
+        """Return the manifest of a subset by name; it has a digest of its own."""
         return dataclasses.replace(self._only(lambda entry: name in entry.suites), name=name)
 
     def _only(self, kept: Callable[[Entry], bool]) -> Manifest:
@@ -195,132 +234,112 @@ class Manifest:
         withdrawn = {i: reason for i, reason in self.withdrawn.items() if i in ids}
         return dataclasses.replace(self, listed=listed, withdrawn=withdrawn)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data; its order is that of the fields and of ``listed``."""
-        return {
+    def to_file(self) -> ManifestFile:
+        """Return what the file of the manifest holds."""
+        totals = self.totals.with_unkilled(self.unkilled)
+        head: dict[str, Any] = {
             "format": self.format,
             "name": self.name,
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            "specifications": {op: basis.to_json() for op, basis in self.specifications.items()},
-            **self._complete.to_json(),
+            "specifications": dict(self.specifications),
+            **totals.tables(),
             "strength": {
-                op: known.to_json(entries.places(self.faults.get(op, ())))
-                for op, known in self.strength.items()
+                op: unreachable.to_data(name_indices(self.faults.get(op, ())))
+                for op, unreachable in self.strength.items()
             },
-            "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
+            "uncovered": self.uncovered,
             "withdrawn": dict(self.withdrawn),
-            **self._what_is_listed(),
         }
-
-    @cached_property
-    def _complete(self) -> Totals:
-        """The totals with the faults that nothing notices, as they stand in a file."""
-        return self.totals.knowing(self.unnoticed)
-
-    def _what_is_listed(self) -> dict[str, Any]:
         if self.packed is None:
-            return {"vectors": entries.to_json(self.listed, self._complete)}
-        size, sha256 = self.packed.index
-        return {
-            "suites": list(self.suites),
-            "digest": self.digest,
-            "index": {"bytes": size, "sha256": sha256},
-            "containers": [one.to_json() for one in self.packed.containers],
-        }
+            return FolderFile(**head, vectors=entries_to_data(self.listed, totals))
+        return PackedFile(
+            **head,
+            suites=self.suites,
+            digest=self.digest,
+            index=self.packed.index,
+            containers=self.packed.containers,
+        )
 
 
-def dump(manifest: Manifest) -> bytes:
-    """The manifest as the content of its file."""
-    return strict_json.dumps(manifest.to_json())
+def encode_manifest(manifest: Manifest) -> bytes:
+    """Encode a manifest as the content of its file."""
+    return codec.encode_lines(manifest.to_file())
 
 
-def read(path: Path) -> Manifest:
-    """The manifest in a file.
+def read_manifest(path: Path) -> Manifest:
+    """Read the manifest in a file.
 
     Raises SuiteError if it cannot be read, is too large, is damaged, of a newer format, or not
     consistent with itself.
     """
     if remote.is_remote(path):
-        return parse(strict_json.content(path), str(path), path.parent)
-    return parse(strict_json.content(path), str(path))
+        return parse_manifest(read_bytes(path), str(path), path.parent)
+    return parse_manifest(read_bytes(path), str(path))
 
 
-def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
-    """The manifest in the content of its file ``where``; see :func:`read`.
+def parse_manifest(data: bytes, where: str, root: Path | None = None) -> Manifest:
+    """Parse the content of the file ``where``; see :func:`read_manifest`.
 
     Containers that it lists are files beside it, in ``root`` where that is no path.
     """
-    document = strict_json.loads(data, where)
+    with refusing(where):
+        document = codec.parse(data)
     is_packed = isinstance(document, dict) and "containers" in document
-    strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
-    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)))
-    faults = entries.names(record, "faults")
-    strengths = {
-        op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
-        for op, data in record.table("strength").items()
-    }
-    manifest = Manifest(
-        name=entries.matching(entries.SUITE_NAME, record, "name"),
-        tool=record.text("tool"),
-        seed=record.whole("seed"),
-        versions=record.texts_by_name("versions"),
-        strength=strengths,
-        uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
-        withdrawn=record.texts_by_name("withdrawn"),
-        listed=Listing(_packed(record, Path(where).parent if root is None else root))
-        if is_packed
-        else entries.parse(record, _unnoticed(strengths)),
-        specifications=_origins(record),
+    strict_json.check_format(document, where, PACKED_FORMAT if is_packed else FORMAT, TOOL)
+    with refusing(where):
+        if is_packed:
+            packed_file = codec.convert(document, PackedFile)
+            folder = Path(where).parent if root is None else root
+            return _manifest(packed_file, Listing(_packed(packed_file, folder)), where)
+        file = codec.convert(document, FolderFile)
+        stated = Totals(file.counts, file.edges, file.faults, ())
+        manifest = _manifest(file, (), where)
+        listed = entries_from_data(file.vectors, stated, manifest.unkilled)
+        if absent := manifest.withdrawn.keys() - {entry.id for entry in listed}:
+            raise ValueError(f"withdraws {min(absent)[:200]!r}, which is not listed")
+        return dataclasses.replace(manifest, listed=listed)
+
+
+def _manifest(file: ManifestFile, listed: Sequence[Entry], where: str) -> Manifest:
+    for op in file.specifications:
+        if not PATH_PART.fullmatch(op):  # it is a part of paths
+            raise ValueError(f"specifications has {op[:80]!r}, which is no name of an operator")
+    if missing := file.counts.keys() - file.specifications.keys():
+        raise ValueError(
+            f"does not say what specification the vectors of {min(missing)} were made from"
+        )
+    strength = {}
+    for op, data in file.strength.items():
+        with refusing(f"{where}: strength of {op[:80]}"):
+            strength[op] = unreachable_from_data(data, sorted(file.faults.get(op, ())))
+    return Manifest(
+        name=file.name,
+        tool=file.tool,
+        seed=file.seed,
+        versions=file.versions,
+        strength=strength,
+        uncovered=file.uncovered,
+        withdrawn=file.withdrawn,
+        listed=listed,
+        specifications=file.specifications,
     )
-    if not is_packed:
-        _check_withdrawn(record, manifest)
-    for op in (op for op in manifest.ops if op not in manifest.specifications):
-        record.refuse(f"does not say what specification the vectors of {op} were made from")
-    return manifest
 
 
-def _unnoticed(known: Mapping[str, Strength]) -> Table:
-    return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
-
-
-def _packed(record: JsonObject, root: Path) -> Packed:
-    """What the manifest of a packed suite says of its containers."""
-    suites = record.texts("suites")
-    if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
-        record.refuse(f"{suites!r} are not names of suites"[:200])
-    found = Packed(
+def _packed(file: PackedFile, root: Path) -> PackedIndex:
+    """Return what the manifest of a packed suite states of its containers."""
+    if len({container.file for container in file.containers}) != len(file.containers):
+        raise ValueError("two containers are one file")
+    if not file.counts.keys() == file.edges.keys() == file.faults.keys():
+        raise ValueError("counts, edges and faults are not of the same operators")
+    packed = PackedIndex(
         root=root,
-        containers=containers.parse_list(record),
-        totals=totals.parse(record, suites),
-        digest=entries.matching(SHA256, record, "digest"),
-        index=containers.parse_index(record),
+        containers=file.containers,
+        totals=Totals(file.counts, file.edges, file.faults, file.suites),
+        digest=file.digest,
+        index=file.index,
     )
-    if Listing(found).counted() != found.totals.counts_json:
-        record.refuse("the counts are not those of the containers")
-    return found
-
-
-def _origins(record: JsonObject) -> dict[str, Origin]:
-    """What the operators were made from; their names are parts of paths."""
-    table = record.table("specifications")
-    for op in table:
-        totals.check_part(record, "specifications", op)
-    where = f"{record.where}: specification of"
-    return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
-
-
-def _check_withdrawn(record: JsonObject, manifest: Manifest) -> None:
-    ids = {entry.id for entry in manifest.listed} if manifest.withdrawn else set()
-    for vector_id in manifest.withdrawn:
-        if vector_id not in ids:
-            record.refuse(f"withdraws {vector_id[:200]!r}, which is not listed")
-
-
-def _uncovered(gap: object, where: str) -> Uncovered:
-    record = JsonObject(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
-    edges = record.texts("edges")
-    if len(edges) not in (1, 2):
-        record.refuse(f"names {len(edges)} edges, where one or a pair belongs")
-    return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
+    if Listing(packed).kind_counts() != codec.to_json(file.counts):
+        raise ValueError("the counts are not those of the containers")
+    return packed

@@ -1,7 +1,7 @@
 """Arrays and expected outputs as members of a vector file.
 
 ``case.json`` names the member that holds each array. Arrays of the same bits (bounds equal to
-the rounded value, a reading's unchanged output) are stored once and named more than once.
+the rounded value, an interpretation's unchanged output) are stored once and named more than once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conformance.suite.archive import DAMAGED
 from conformance.suite.npy import read_npy, write_npy
 from conformance.suite.strict_json import JsonObject
 
-CASE = "case.json"
+CASE_MEMBER = "case.json"
 """The member that says what the others are."""
 
 _OUTPUT_KEYS = ("name", "dtype", "shape", "arrays")
@@ -31,7 +31,7 @@ _INTEGER_OPTIONAL = {"choices", "open"}
 _MASK = DTYPES["u8"]
 
 
-class Writer:
+class MemberWriter:
     """The array members of a file that is being written, in order, in ``written``."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Writer:
         self._names: dict[bytes, str] = {}
 
     def input(self, position: int, name: str, array: Array) -> dict[str, Any]:
-        """Adds an input of a logical type; returns its entry in ``case.json``."""
+        """Add an input of a logical type; return its entry in ``case.json``."""
         dtype = name_of(array.dtype)
         if dtype not in DTYPES:
             raise ValueError(f"input {name!r} is of type {dtype}, which no file holds")
@@ -47,48 +47,48 @@ class Writer:
         self.written.append((member, write_npy(DTYPES[dtype].to_storage(array))))
         return {"name": name, "dtype": dtype, "shape": list(array.shape), "array": member}
 
-    def outputs(self, folder: str, answers: Sequence[Answer]) -> list[dict[str, Any]]:
-        """Adds what each output must be; returns their entries in ``case.json``."""
-        return [self._output(folder, i, answer) for i, answer in enumerate(answers)]
+    def outputs(self, folder: str, expected_outputs: Sequence[Answer]) -> list[dict[str, Any]]:
+        """Add the expected outputs; return their entries in ``case.json``."""
+        return [self._output(folder, i, output) for i, output in enumerate(expected_outputs)]
 
-    def _output(self, folder: str, position: int, answer: Answer) -> dict[str, Any]:
-        row = DTYPES[answer.dtype]
+    def _output(self, folder: str, position: int, output: Answer) -> dict[str, Any]:
+        row = DTYPES[output.dtype]
         stored: dict[str, Array] = {}
         for role in (*_BOUNDS, "choices"):
-            array = getattr(answer, role)
+            array = getattr(output, role)
             if array is not None:
                 stored[role] = row.to_storage(array)
-        if answer.open is not None:
-            stored["open"] = _MASK.to_storage(answer.open)
-        stored["expected"] = _stored_expected(answer, row)
+        if output.open is not None:
+            stored["open"] = _MASK.to_storage(output.open)
+        stored["expected"] = _stored_expected(output, row)
         names = {
             role: self._answer_member(f"{folder}{role}_{position}.npy", array)
             for role, array in stored.items()
         }
         return {
-            "name": answer.name,
-            "dtype": answer.dtype,
-            "shape": list(answer.expected.shape),
+            "name": output.name,
+            "dtype": output.dtype,
+            "shape": list(output.expected.shape),
             "arrays": {"expected": names.pop("expected"), **names},
         }
 
     def _answer_member(self, name: str, stored: Array) -> str:
-        """The member that holds these bits: one already written, or a new one of this name."""
+        """Return the member that holds these bits: one already written, or a new one."""
         content = write_npy(stored)
-        known = self._names.setdefault(content, name)
-        if known == name:
+        member = self._names.setdefault(content, name)
+        if member == name:
             self.written.append((name, content))
-        return known
+        return member
 
 
-def _stored_expected(answer: Answer, row: DType) -> Array:
-    """``expected``, or ``rounded`` where that is the same number: then one member holds both."""
+def _stored_expected(output: Answer, row: DType) -> Array:
+    """Return ``expected``, or ``rounded`` if that is the same number: one member holds both."""
     if not row.is_float:
-        return row.to_storage(answer.expected)
-    stored = DTYPES["f64"].to_storage(answer.expected)
-    if answer.rounded is None or _widened(answer.rounded).tobytes() != stored.tobytes():
+        return row.to_storage(output.expected)
+    stored = DTYPES["f64"].to_storage(output.expected)
+    if output.rounded is None or _widened(output.rounded).tobytes() != stored.tobytes():
         return stored
-    return row.to_storage(answer.rounded)
+    return row.to_storage(output.rounded)
 
 
 def _widened(array: Array) -> Array:
@@ -96,7 +96,7 @@ def _widened(array: Array) -> Array:
         return array.astype(np.float64)
 
 
-class Reader:
+class MemberReader:
     """The array members of a file that is being read, each parsed once and never copied."""
 
     def __init__(self, members: Mapping[str, bytes], source: str) -> None:
@@ -105,15 +105,18 @@ class Reader:
         self._parsed: dict[str, Array] = {}
 
     def check_all_used(self) -> None:
-        """Raises SuiteError for a member that ``case.json`` does not name."""
-        unused = self._members.keys() - self._parsed.keys() - {CASE}
+        """Refuse a member that ``case.json`` does not name. Raises SuiteError."""
+        unused = self._members.keys() - self._parsed.keys() - {CASE_MEMBER}
         if unused:
             raise SuiteError(
                 f"{self._source}: case.json does not name the member {min(unused)!r}", hint=DAMAGED
             )
 
     def array(self, name: object, row: DType, shape: object, record: JsonObject) -> Array:
-        """The array in its logical type, read-only, checked to be of this type and shape."""
+        """Return an array in its logical type, read-only, of the given type and shape.
+
+        Raises SuiteError for another type or shape, and for a member that is missing or damaged.
+        """
         stored = self._stored(name, record)
         if stored.dtype != row.storage:
             record.refuse(f"{name} is of type {stored.dtype}; {row.name} is held as {row.storage}")
@@ -122,7 +125,7 @@ class Reader:
         return row.from_storage(stored)
 
     def answers(self, outputs: object, where: str) -> tuple[Answer, ...]:
-        """What each output must be, from their entries in ``case.json``."""
+        """Parse the expected outputs from their entries in ``case.json``."""
         if not isinstance(outputs, list):
             raise SuiteError(f"{where}: not a list", hint=DAMAGED)
         return tuple(
@@ -164,7 +167,7 @@ class Reader:
         return Answer(name=record.text("name"), dtype=row.name, **arrays)
 
     def _expected(self, name: object, row: DType, shape: object, record: JsonObject) -> Array:
-        """Float64, widened if it is stored in the output's type; or the integer type."""
+        """Return float64, widened if it is stored in the output's type; or the integer type."""
         if not row.is_float:
             return self.array(name, row, shape, record)
         if self._stored(name, record).dtype != row.storage:
@@ -185,7 +188,7 @@ class Reader:
 
 
 def row_of(record: JsonObject) -> DType:
-    """The element type that the record's ``dtype`` names."""
+    """Return the element type that the record's ``dtype`` names."""
     row = DTYPES.get(record.text("dtype"))
     if row is None:
         record.refuse(f"{record.text('dtype')!r} is not one of {', '.join(DTYPES)}")

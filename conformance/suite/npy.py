@@ -28,7 +28,10 @@ _HEADER = re.compile(
 
 
 def write_npy(array: Array) -> bytes:
-    """The array, of a storage type, as the bytes of a ``.npy`` file (version 1.0, C order)."""
+    """Write an array of a storage type as a ``.npy`` file (version 1.0, C order).
+
+    Raises ValueError for another type.
+    """
     if array.dtype.str not in _STORED:
         raise ValueError(f"{array.dtype} is not a storage type")
     buffer = io.BytesIO()
@@ -38,7 +41,7 @@ def write_npy(array: Array) -> bytes:
 
 
 def read_npy(data: bytes, where: str) -> Array:
-    """The array in ``data``, read-only and without a copy.
+    """Read the array in ``data``, read-only and without a copy.
 
     Raises SuiteError, beginning with ``where``, unless the header is plain and declares exactly
     the bytes that follow it.
@@ -56,23 +59,23 @@ def read_npy(data: bytes, where: str) -> Array:
     if length > MAX_HEADER:
         raise _refused(where, f"has a header of {length} bytes, at most {MAX_HEADER} are read")
     header = data[start : start + length].decode("latin-1")
-    found = _HEADER.fullmatch(header)
-    if not found:
+    match = _HEADER.fullmatch(header)
+    if not match:
         raise _refused(where, f"has a header that is not plain: {header.strip()[:100]!r}")
-    dtype = _STORED.get(found["descr"][1:-1])
+    dtype = _STORED.get(match["descr"][1:-1])
     if dtype is None:
         raise _refused(
             where,
-            f"holds elements of type {found['descr'][:40]}, not {', '.join(sorted(_STORED))}",
+            f"holds elements of type {match['descr'][:40]}, not {', '.join(sorted(_STORED))}",
         )
-    if found["fortran"] == "True":
+    if match["fortran"] == "True":
         raise _refused(where, "is in Fortran order, not C order")
-    shape = tuple(int(size) for size in found["shape"].replace(",", " ").split())
+    shape = tuple(int(size) for size in match["shape"].replace(",", " ").split())
     # Python integers, so that a huge shape is counted right and refused before it is allocated.
     declared = math.prod(shape) * dtype.itemsize
-    held = len(data) - start - length
-    if declared != held:
-        raise _refused(where, f"declares {declared} bytes of elements and holds {held}")
+    present = len(data) - start - length
+    if declared != present:
+        raise _refused(where, f"declares {declared} bytes of elements and holds {present}")
     return np.ndarray(shape, dtype, buffer=data, offset=start + length)
 
 

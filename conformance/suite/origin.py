@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from conformance.codec import Record
 from conformance.spec import mutants, yaml_writer
 from conformance.spec.catalogue import Mutant
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.suite.strict_json import SHA256, JsonObject
+from conformance.suite.strict_json import Sha256
 
 FOLDER = "specifications"
 
-_SHIPPED, _CARRIED = ("digest",), ("specification", "faults")
 
-
-@dataclass(frozen=True)
-class Origin:
+class Origin(Record, frozen=True, omit_defaults=True):
     """What the vectors of an operator were made from, by digests in hexadecimal.
 
     Either ``digest`` is that of the shipped specification
@@ -26,48 +24,40 @@ class Origin:
     or the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
     """
 
-    digest: str = ""
-    specification: str = ""
-    faults: str = ""
+    digest: Sha256 = ""
+    specification: Sha256 = ""
+    faults: Sha256 = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for another combination of digests."""
+        given = bool(self.digest), bool(self.specification), bool(self.faults)
+        if given not in ((True, False, False), (False, True, True)):
+            raise ValueError("either 'digest' belongs there, or 'specification' and 'faults'")
 
     @property
     def carried(self) -> bool:
         return not self.digest
 
     def files(self, op: str) -> Mapping[str, str]:
-        """The SHA-256 of the carried files, by their paths in the suite's folder, with ``/``."""
+        """Return the SHA-256 of the carried files, by path in the suite's folder, with ``/``."""
         if not self.carried:
             return {}
         return {specification_file(op): self.specification, faults_file(op): self.faults}
 
-    def to_json(self) -> dict[str, str]:
-        """As JSON data."""
-        return {key: getattr(self, key) for key in (_CARRIED if self.carried else _SHIPPED)}
-
 
 def specification_file(op: str) -> str:
-    """Where a suite carries the specification of an operator."""
+    """Return the path at which a suite carries the specification of an operator."""
     return f"{FOLDER}/{op}.yaml"
 
 
 def faults_file(op: str) -> str:
-    """Where a suite carries the mutants of an operator."""
+    """Return the path at which a suite carries the mutants of an operator."""
     return f"{FOLDER}/faults/{op}.yaml"
 
 
-def parse(data: object, where: str) -> Origin:
-    """The origin in JSON data. Raises SuiteError for what is not of its form."""
-    keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
-    record = JsonObject(data, where, keys)
-    for key in keys:
-        if not SHA256.fullmatch(record.text(key)):
-            record.refuse(f"{key!r} is {record.text(key)[:80]!r}, which is no SHA-256")
-    return Origin(**{key: record.text(key) for key in keys})
-
-
 @dataclass(frozen=True)
-class Basis:
-    """What the vectors of one operator are made from, ready to be written into a suite.
+class OriginFiles:
+    """The origin of one operator's vectors, with the files that a suite carries for it.
 
     ``files`` are contents by path in the suite's folder.
     """
@@ -77,13 +67,13 @@ class Basis:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
-def shipped(spec: OpSpec) -> Basis:
-    """A shipped specification, which the suite only names."""
-    return Basis(spec.op, Origin(digest=spec_digest(spec)))
+def shipped_origin(spec: OpSpec) -> OriginFiles:
+    """Return the origin of a shipped specification, which the suite only names."""
+    return OriginFiles(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
-    """A specification, with all that it extends, and its mutants as files of the suite."""
+def carried_origin(spec: OpSpec, faults: Sequence[Mutant]) -> OriginFiles:
+    """Write a specification, with all that it extends, and its mutants as files."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
         specification_file(spec.op): yaml_writer.write(
@@ -94,5 +84,5 @@ def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
         ),
     }
     files = {path: text.encode() for path, text in texts.items()}
-    specification, of_faults = (sha256(content).hexdigest() for content in files.values())
-    return Basis(spec.op, Origin(specification=specification, faults=of_faults), files)
+    specification, of_mutants = (sha256(content).hexdigest() for content in files.values())
+    return OriginFiles(spec.op, Origin(specification=specification, faults=of_mutants), files)

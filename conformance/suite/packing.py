@@ -7,35 +7,45 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance import codec
 from conformance.errors import SuiteError
-from conformance.suite import containers, strict_json
-from conformance.suite import entries as listed
 from conformance.suite import manifest as manifests
-from conformance.suite.archive import pack as archived
-from conformance.suite.containers import FORMAT, INDEX, MEMBER, MOST, PART, Packed
-from conformance.suite.entries import Container, Entry
+from conformance.suite.archive import write_zip as archived
+from conformance.suite.containers import (
+    FORMAT,
+    INDEX,
+    MAX_VECTORS,
+    MEMBER,
+    PART,
+    ContainerPart,
+    IndexFile,
+    PackedDigest,
+    PackedIndex,
+    parse_container,
+)
+from conformance.suite.entries import Container, Entry, entries_to_data
 from conformance.suite.files import check_sha256
 from conformance.suite.listing import Listing
-from conformance.suite.manifest import Manifest
+from conformance.suite.manifest import Manifest, encode_manifest, parse_manifest
 from conformance.suite.npy import write_npy
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.totals import Table, Totals
-from conformance.suite.writer import disk, replaced, write, write_vector
+from conformance.suite.writer import disk_errors, new_suite_folder, write_file, write_vector
 
-FULL = 32 * 2**20
+FULL_BYTES = 32 * 2**20
 """Bytes of vectors after which a container takes no more."""
 
 
-def container(vectors: Sequence[tuple[Entry, bytes]]) -> bytes:
-    """A container of vectors of one operator and kind, each its entry and its file.
+def encode_container(vectors: Sequence[tuple[Entry, bytes]]) -> bytes:
+    """Encode a container of vectors of one operator and kind: entries and files.
 
     It depends on nothing else, so any process can make it; :class:`Packer` joins what is made.
     """
     entries = [entry for entry, _ in vectors]
     totals = Totals.of(entries)
-    part = {"format": FORMAT, **totals.to_json(), "vectors": listed.to_json(entries, totals)}
+    part = ContainerPart(FORMAT, **totals.tables(), vectors=entries_to_data(entries, totals))
     members = [(f"{entry.id}.npz", content) for entry, content in vectors]
-    return archived([(PART, strict_json.dumps(part)), *members], names=MEMBER, stored=True)
+    return archived([(PART, codec.encode_lines(part)), *members], names=MEMBER, stored=True)
 
 
 class Packer:
@@ -46,7 +56,7 @@ class Packer:
 
     def __init__(self, folder: Path, withdrawn: Mapping[str, str]) -> None:
         self._folder = folder
-        self._collected = containers.Collected(withdrawn)
+        self._collected = PackedDigest(withdrawn)
         self._containers: list[Container] = []
         self._totals = Totals({}, {}, {}, ())
         self._waiting: list[tuple[Entry, bytes]] = []
@@ -54,54 +64,56 @@ class Packer:
         self._numbers: dict[str, int] = {}
 
     def take(self, entry: Entry, content: bytes) -> None:
-        """One more vector; its container is written when it is full."""
+        """Add a vector; its container is written when it is full."""
         if self._waiting:
             before = self._waiting[-1][0]
             other = (before.op, before.kind) != (entry.op, entry.kind)
-            if other or len(self._waiting) == MOST or self._size + len(content) > FULL:
+            if other or len(self._waiting) == MAX_VECTORS or self._size + len(content) > FULL_BYTES:
                 self._flush()
         self._waiting.append((entry, content))
         self._size += len(content)
 
-    def adopt(self, file: str) -> None:
-        """One more container, which is in the folder already; it is checked as one from outside."""
+    def add_file(self, file: str) -> None:
+        """Add a container that is in the folder already, and check it."""
         content = (self._folder / file).read_bytes()
-        entries, files = containers.parse(content, str(self._folder / file))
+        entries, files = parse_container(content, str(self._folder / file))
         for entry in entries:
             check_sha256(files[f"{entry.id}.npz"], entry.sha256, f"{file}: {entry.id}.npz")
         self._add(file, content, entries)
 
-    def finish(self, known: Table) -> Packed:
-        """The index is written; what the manifest says of the containers. ``known`` as in
-        :meth:`conformance.suite.totals.Totals.knowing`."""
+    def finish(self, unkilled: Table) -> PackedIndex:
+        """Write the index; return what the manifest states of the containers.
+
+        ``unkilled`` as in :meth:`conformance.suite.totals.Totals.with_unkilled`. Raises SuiteError
+        without vectors.
+        """
         if self._waiting:
             self._flush()
         if not self._containers:
             raise SuiteError("a suite without vectors is not written", hint="choose more operators")
         index = write_npy(self._collected.index())
-        write(self._folder / INDEX, index)
-        return Packed(
+        write_file(self._folder / INDEX, index)
+        return PackedIndex(
             root=self._folder,
             containers=tuple(self._containers),
-            totals=self._totals.knowing(known),
+            totals=self._totals.with_unkilled(unkilled),
             digest=self._collected.digest(),
-            index=(len(index), hashlib.sha256(index).hexdigest()),
+            index=IndexFile(len(index), hashlib.sha256(index).hexdigest()),
         )
 
     def _flush(self) -> None:
-        content = container(self._waiting)
+        content = encode_container(self._waiting)
         entries = [entry for entry, _ in self._waiting]
         self._waiting, self._size = [], 0
         op = entries[0].op
         self._numbers[op] = self._numbers.get(op, 0) + 1
-        file = file_of(op, self._numbers[op])
+        file = container_file(op, self._numbers[op])
         (self._folder / op).mkdir(exist_ok=True)
-        write(self._folder / file, content)
+        write_file(self._folder / file, content)
         self._add(file, content, entries)
 
     def _add(self, file: str, content: bytes, entries: Sequence[Entry]) -> None:
-        one = Container(
-            number=len(self._containers),
+        container = Container(
             file=file,
             op=entries[0].op,
             kind=entries[0].kind,
@@ -110,54 +122,54 @@ class Packer:
             sha256=hashlib.sha256(content).hexdigest(),
         )
         for entry in entries:
-            self._collected.take(entry, one.number)
+            self._collected.take(entry, len(self._containers))
         self._totals += Totals.of(entries)
-        self._containers.append(one)
+        self._containers.append(container)
 
 
-def file_of(op: str, number: int) -> str:
-    """Where a suite keeps a container."""
+def container_file(op: str, number: int) -> str:
+    """Return the path of a container in a suite."""
     return f"{op}/{number:05}.zip"
 
 
-def pack(suite: Suite, out: Path) -> Suite:
-    """Writes a suite as the packed suite ``out``; the files of its vectors stay as they are.
+def pack_suite(suite: Suite, out: Path) -> Suite:
+    """Write a suite as the packed suite ``out``; the vectors' files stay as they are.
 
     Raises SuiteError as :func:`conformance.suite.writer.write_suite` does.
     """
     manifest, bases = suite.manifest, suite.specs.bases()
-    with replaced(out, bases) as folder:
+    with new_suite_folder(out, bases) as folder:
         packer = Packer(folder, manifest.withdrawn)
-        for one in manifest.listed:
-            entry, content = suite.filed(one)
-            with disk(out):
-                packer.take(entry, content)
-        with disk(out):
-            conclude(folder, packer, manifest)
+        for entry in manifest.listed:
+            filed, content = suite.as_file(entry)
+            with disk_errors(out):
+                packer.take(filed, content)
+        with disk_errors(out):
+            write_packed_manifest(folder, packer, manifest)
     return open_suite(out)
 
 
-def unpack(suite: Suite, out: Path) -> Suite:
-    """Writes a packed suite as the folder ``out``, of the same files."""
-    with replaced(out, suite.specs.bases()) as folder:
+def unpack_suite(suite: Suite, out: Path) -> Suite:
+    """Write a packed suite as the folder ``out``, of the same files."""
+    with new_suite_folder(out, suite.specs.bases()) as folder:
         entries = []
-        for one in suite.manifest.listed:
-            entry, content = suite.filed(one)
-            with disk(out):
-                write_vector(folder, entry, content)
-            entries.append(entry)
-        head = manifests.dump(dataclasses.replace(suite.manifest, listed=tuple(entries)))
-        with disk(out):
-            write(folder / manifests.FILE_NAME, head)
+        for entry in suite.manifest.listed:
+            filed, content = suite.as_file(entry)
+            with disk_errors(out):
+                write_vector(folder, filed, content)
+            entries.append(filed)
+        head = encode_manifest(dataclasses.replace(suite.manifest, listed=tuple(entries)))
+        with disk_errors(out):
+            write_file(folder / manifests.FILE_NAME, head)
     return open_suite(out)
 
 
-def conclude(folder: Path, packer: Packer, manifest: Manifest) -> None:
-    """Writes the manifest of the containers of a packer; what else it says is that of ``manifest``.
+def write_packed_manifest(folder: Path, packer: Packer, manifest: Manifest) -> None:
+    """Write the manifest of a packer's containers, otherwise like ``manifest``.
 
     Raises SuiteError if it could not be read again.
     """
-    packed = packer.finish(manifest.unnoticed)
-    content = manifests.dump(dataclasses.replace(manifest, listed=Listing(packed)))
-    manifests.parse(content, str(folder / manifests.FILE_NAME))
-    write(folder / manifests.FILE_NAME, content)
+    packed = packer.finish(manifest.unkilled)
+    content = encode_manifest(dataclasses.replace(manifest, listed=Listing(packed)))
+    parse_manifest(content, str(folder / manifests.FILE_NAME))
+    write_file(folder / manifests.FILE_NAME, content)

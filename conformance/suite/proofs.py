@@ -10,17 +10,34 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import TOOL
+from conformance import TOOL, codec
+from conformance.codec import Record
 from conformance.model import Case
 from conformance.resources import directory
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
-from conformance.suite import cases, strict_json
-from conformance.suite.strength import Infeasible, grouped, infeasible_of
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.recorded_cases import CaseFields, case_to_json
+from conformance.suite.strict_json import check_format, read_bytes, refusing
+from conformance.suite.unreachable import (
+    InfeasibleData,
+    InfeasiblePairs,
+    infeasible_from_data,
+    infeasible_to_data,
+)
 
 FORMAT = 1
+_RANK = "rank "
+
+
+class ProofsFile(Record, frozen=True, omit_defaults=True):
+    """A file of proofs, but for the pairs: these have a key for each rank."""
+
+    format: int
+    op: str
+    specification: str
+    strata: str = ""
+    witnesses: tuple[CaseFields, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,89 +50,89 @@ class Proofs:
 
     op: str
     specification: str
-    infeasible: Infeasible = field(repr=False)
+    infeasible: InfeasiblePairs = field(repr=False)
     witnesses: tuple[Case, ...] = field(default=(), repr=False)
     strata: str = ""
 
 
-def shipped(op: str) -> Path:
-    """Where the proofs of a shipped operator lie, if there are any."""
+def shipped_proofs_file(op: str) -> Path:
+    """Return the path of a shipped operator's proofs, which may not exist."""
     return directory("specs") / "proofs" / f"{op}.json"
 
 
-def file_of(spec: OpSpec) -> Path:
-    """Where the proofs of a specification belong."""
-    own = Path(spec.file)
-    if own.resolve().parent == directory("specs").resolve():
-        return shipped(spec.op)
-    return own.with_suffix(".proofs.json")
+def proofs_file(spec: OpSpec) -> Path:
+    """Return the path at which the proofs of a specification belong."""
+    file = Path(spec.file)
+    if file.resolve().parent == directory("specs").resolve():
+        return shipped_proofs_file(spec.op)
+    return file.with_suffix(".proofs.json")
 
 
-def known(spec: OpSpec) -> Proofs | None:
-    """The proofs that are kept of a specification as it is; None where there are none.
+def load_proofs(spec: OpSpec) -> Proofs | None:
+    """Read the stored proofs of a specification as it is; None if there are none.
 
     Raises SuiteError for a file that is damaged.
     """
-    for file in dict.fromkeys((file_of(spec), shipped(spec.op))):
-        found = read(file) if file.is_file() else None
-        if found is not None and found.specification == spec_digest(spec):
-            return found
+    for file in dict.fromkeys((proofs_file(spec), shipped_proofs_file(spec.op))):
+        proofs = read_proofs(file) if file.is_file() else None
+        if proofs is not None and proofs.specification == spec_digest(spec):
+            return proofs
     return None
 
 
-def of(spec: OpSpec) -> Infeasible:
-    """What is proven of a specification; nothing of one that has changed since, and nothing of
-    strata that have."""
-    found = known(spec)
-    if found is None:
+def proven_infeasible(spec: OpSpec) -> InfeasiblePairs:
+    """Return the pairs that are proven infeasible.
+
+    Empty if the specification has changed since; without strata if these have.
+    """
+    proofs = load_proofs(spec)
+    if proofs is None:
         return {}
-    if found.strata == strata_of(spec).meaning:
-        return found.infeasible
+    if proofs.strata == strata_of(spec).meaning:
+        return proofs.infeasible
     return {
-        rank: {pair: why for pair, why in pairs.items() if not any(map(is_stratum, pair))}
-        for rank, pairs in found.infeasible.items()
+        rank: {pair: reasons for pair, reasons in pairs.items() if not any(map(is_stratum, pair))}
+        for rank, pairs in proofs.infeasible.items()
     }
 
 
-def current(spec: OpSpec) -> Proofs | None:
-    """The proofs of a specification and of its strata as they are; None if any are missing."""
-    found = known(spec)
-    return found if found is not None and found.strata == strata_of(spec).meaning else None
+def complete_proofs(spec: OpSpec) -> Proofs | None:
+    """Return the proofs of a specification and its strata; None if any are missing."""
+    proofs = load_proofs(spec)
+    return proofs if proofs is not None and proofs.strata == strata_of(spec).meaning else None
 
 
-def dump(proofs: Proofs) -> bytes:
-    """The content of a file of proofs: one line per first target of each rank, one per witness."""
-    document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
-    if proofs.strata:
-        document["strata"] = proofs.strata
-    document |= {f"rank {rank}": found for rank, found in grouped(proofs.infeasible).items()}
+def encode_proofs(proofs: Proofs) -> bytes:
+    """Encode a file of proofs: a line per rank and first target, and per witness."""
+    head = ProofsFile(FORMAT, proofs.op, proofs.specification, proofs.strata)
+    ranks = infeasible_to_data(proofs.infeasible)
+    document = codec.to_json(head) | {f"{_RANK}{rank}": pairs for rank, pairs in ranks.items()}
     if proofs.witnesses:
-        document["witnesses"] = [cases.told(case) for case in proofs.witnesses]
-    return strict_json.dumps(document)
+        document["witnesses"] = [case_to_json(case) for case in proofs.witnesses]
+    return codec.encode_lines(document)
 
 
-def read(path: Path) -> Proofs:
-    """The proofs in a file. Raises SuiteError for what is not of the format."""
-    return parse(strict_json.content(path), str(path))
+def read_proofs(path: Path) -> Proofs:
+    """Read a file of proofs.
+
+    Raises SuiteError for what is not of the format.
+    """
+    return parse_proofs(read_bytes(path), str(path))
 
 
-def parse(data: bytes, where: str) -> Proofs:
-    """The proofs in the content of a file; see :func:`read`."""
-    document = strict_json.loads(data, where)
-    strict_json.check_format(document, where, FORMAT, TOOL)
-    ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
-    document.setdefault("witnesses", [])
-    keys = ("format", "op", "specification", *ranks, "witnesses")
-    record = JsonObject(document, where, keys, ("strata",))
-    by_rank = {key.removeprefix("rank "): found for key, found in ranks.items()}
-    op = record.text("op")
-    return Proofs(
-        op=op,
-        specification=record.text("specification"),
-        infeasible=infeasible_of(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
-        witnesses=tuple(
-            cases.case_of(JsonObject(one, f"{where}: witness {number}", cases.CASE), op)
-            for number, one in enumerate(record.items("witnesses"), start=1)
-        ),
-        strata=record.text("strata") if record.has("strata") else "",
-    )
+def parse_proofs(data: bytes, where: str) -> Proofs:
+    """Parse the content of a file; see :func:`read_proofs`."""
+    with refusing(where):
+        document = codec.parse(data)
+    check_format(document, where, FORMAT, TOOL)
+    ranks = {key: document.pop(key) for key in [*document] if key.startswith(_RANK)}
+    by_rank = {key.removeprefix(_RANK): pairs for key, pairs in ranks.items()}
+    with refusing(where):
+        file = codec.convert(document, ProofsFile)
+        return Proofs(
+            op=file.op,
+            specification=file.specification,
+            infeasible=infeasible_from_data(codec.convert(by_rank, InfeasibleData)),
+            witnesses=tuple(fields.case(file.op) for fields in file.witnesses),
+            strata=file.strata,
+        )

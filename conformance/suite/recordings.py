@@ -1,4 +1,4 @@
-"""The entries of the shipped suite: the cases of an operator are read when one of them is asked."""
+"""The entries of the shipped suite: an operator's cases are read when one is needed."""
 
 from __future__ import annotations
 
@@ -7,85 +7,94 @@ from functools import lru_cache
 from pathlib import Path
 from typing import overload
 
-from conformance.suite import cases
-from conformance.suite.cases import Cases, Head
-from conformance.suite.entries import Entry, of_record
-from conformance.suite.totals import Count, digest_of_operators
+from conformance.suite.entries import Entry, entry_of_recorded
+from conformance.suite.recorded_cases import (
+    RecordedCases,
+    RecordedHead,
+    read_recorded_cases,
+    read_recorded_head,
+)
+from conformance.suite.totals import Count, operators_digest
 
 
 class Recordings(Sequence[Entry]):
     """The entries of operators with recorded cases, one operator after the other.
 
-    How many there are, of what suites and of what digest is said by the first line of each file,
-    which is held against the others when these are read.
+    The first line of each file states how many there are, of what suites and of what digest. It is
+    held against the others when these are read.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = tuple(files)
-        self.heads: Mapping[str, Head] = {
-            head.op: head for head in (cases.read_head(file) for file in files)
+        self.heads: Mapping[str, RecordedHead] = {
+            head.op: head for head in (read_recorded_head(file) for file in files)
         }
 
     @property
     def counts(self) -> Mapping[str, Count]:
-        """How many entries of each kind each operator has."""
-        return {op: head.count for op, head in self.heads.items()}
+        """Counts of the entries of each kind, by operator."""
+        return {op: head.counts for op, head in self.heads.items()}
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """The names of the suites that some entry belongs to, sorted."""
+        """The names of the suites that any entry belongs to, sorted."""
         return tuple(sorted({name for head in self.heads.values() for name in head.suites}))
 
     @property
     def digest(self) -> str:
         """The digest of all that are not withdrawn."""
-        return digest_of_operators({op: head.digest for op, head in self.heads.items()})
+        return operators_digest({op: head.digest for op, head in self.heads.items()})
 
     @property
     def withdrawn(self) -> Mapping[str, str]:
         """Why an entry is no longer used, by id."""
         return {i: why for head in self.heads.values() for i, why in head.withdrawn.items()}
 
-    def cases(self, op: str) -> Cases:
-        """All that is recorded of an operator. Raises SuiteError for a file that is damaged."""
+    def cases(self, op: str) -> RecordedCases:
+        """Return the recorded cases of an operator.
+
+        Raises SuiteError for a file that is damaged.
+        """
         return self._read(op)[0]
 
     def of(self, ops: Collection[str]) -> tuple[Entry, ...]:
-        """The entries of some operators."""
+        """Return the entries of the given operators."""
         return tuple(entry for op in self.heads if op in ops for entry in self._entries(op))
 
     def containing(self, text: str) -> tuple[str, ...]:
-        """The operators in whose files a text stands: an id is there, or nowhere."""
-        wanted = text.encode()
-        found = zip(self.heads, self._files, strict=True)
-        return tuple(op for op, file in found if wanted in file.read_bytes())
+        """List the operators whose files contain a text: an id is there, or nowhere."""
+        searched = text.encode()
+        files = zip(self.heads, self._files, strict=True)
+        return tuple(op for op, file in files if searched in file.read_bytes())
 
     def __len__(self) -> int:
-        return sum(one.value + one.reject for one in self.counts.values())
+        return sum(count.value + count.reject for count in self.counts.values())
 
     def __iter__(self) -> Iterator[Entry]:
         for op in self.heads:
             yield from self._entries(op)
 
     @overload
-    def __getitem__(self, place: int) -> Entry: ...
+    def __getitem__(self, index: int) -> Entry: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Entry]: ...
-    def __getitem__(self, place: int | slice) -> Entry | Sequence[Entry]:
-        return tuple(self)[place]
+    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
+        return tuple(self)[index]
 
     def _entries(self, op: str) -> tuple[Entry, ...]:
         return self._read(op)[1]
 
-    def _read(self, op: str) -> tuple[Cases, tuple[Entry, ...]]:
+    def _read(self, op: str) -> tuple[RecordedCases, tuple[Entry, ...]]:
         file = self._files[list(self.heads).index(op)]
         stat = file.stat()
         return _read(file, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=64)
-def _read(file: Path, _modified: int, _size: int) -> tuple[Cases, tuple[Entry, ...]]:
-    """What a file holds, and its entries; by what the file was then, so that one that changes is
-    read again."""
-    read = cases.read(file)
-    return read, tuple(of_record(read.op, recorded) for recorded in read.recorded)
+def _read(file: Path, _modified: int, _size: int) -> tuple[RecordedCases, tuple[Entry, ...]]:
+    """Read a file and make its entries.
+
+    Its time and size are part of the cache's key, so a file that changes is read again.
+    """
+    cases = read_recorded_cases(file)
+    return cases, tuple(entry_of_recorded(cases.op, recorded) for recorded in cases.recorded)

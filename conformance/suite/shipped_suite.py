@@ -17,73 +17,77 @@ from conformance.spec.catalogue import mutants_of
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases
-from conformance.suite.lazily import Lazily
+from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin
+from conformance.suite.proofs import complete_proofs, proven_infeasible
+from conformance.suite.recorded_cases import RecordedCases, committed_operators, recorded_cases_file
 from conformance.suite.recordings import Recordings
-from conformance.suite.strength import Strength
+from conformance.suite.unreachable import Unreachable
 
 CORE = "core"
 
 
-def path() -> Path:
-    """The folder that the shipped suite is made from, which stands for it."""
+def shipped_folder() -> Path:
+    """Return the folder that the shipped suite is made from, which stands for it."""
     return (directory("specs") / "cases").resolve()
 
 
-def exists() -> bool:
-    """Whether any operator has recorded cases here."""
-    return bool(cases.shipped())
+def has_shipped_suite() -> bool:
+    """Return whether any operator has recorded cases here."""
+    return bool(committed_operators())
 
 
-def manifest() -> Manifest:
-    """What the shipped suite holds.
+def shipped_manifest() -> Manifest:
+    """Return the manifest of the shipped suite.
 
     Raises SuiteError for a file of recorded cases that is damaged.
     """
-    files = [cases.file_of(op) for op in cases.shipped()]
+    files = [recorded_cases_file(op) for op in committed_operators()]
     return _manifest(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
 
 
 @lru_cache(maxsize=1)
 def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
-    """By what files there are, so that one that changes is read again."""
-    listed = Recordings([file for file, *_ in files])
-    heads = listed.heads.values()
+    """Make the manifest; a file that changes is read again."""
+    recordings = Recordings([file for file, *_ in files])
+    heads = recordings.heads.values()
     seeds = {head.seed for head in heads}
     return Manifest(
         name=CORE,
         seed=seeds.pop() if len(seeds) == 1 else 0,
         versions=dict(chain.from_iterable(head.versions.items() for head in heads)),
-        listed=listed,
-        strength=Lazily(listed.heads, partial(_strength, listed)),
-        withdrawn=listed.withdrawn,
-        specifications={op: Origin(digest=head.specification) for op, head in listed.heads.items()},
+        listed=recordings,
+        strength=LazyMapping(recordings.heads, partial(_strength, recordings)),
+        withdrawn=recordings.withdrawn,
+        specifications={
+            op: Origin(digest=head.specification) for op, head in recordings.heads.items()
+        },
     )
 
 
-def _strength(listed: Recordings, op: str) -> Strength:
-    return strength(loader.find_spec(op), listed.cases(op))
+def _strength(listed: Recordings, op: str) -> Unreachable:
+    return recorded_unreachable(loader.find_spec(op), listed.cases(op))
 
 
-def strength(spec: OpSpec, recorded: Cases) -> Strength:
-    """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
+def recorded_unreachable(spec: OpSpec, recorded: RecordedCases) -> Unreachable:
+    """Return what no case of an operator reaches: by proofs, catalogue and measurements."""
     return replace(
-        unmeasured(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
+        proven_unreachable(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
     )
 
 
-def unmeasured(spec: OpSpec) -> Strength:
-    """What nothing can kill or cover of an operator, before any of its vectors is looked at."""
-    return Strength(
-        infeasible=proofs.of(spec),
-        strata=strata_of(spec).meaning if proofs.current(spec) else "",
-        equivalent={fault.id: fault.equivalent for fault in mutants_of(spec) if fault.equivalent},
+def proven_unreachable(spec: OpSpec) -> Unreachable:
+    """Return what no case of an operator reaches, before any vector is measured."""
+    return Unreachable(
+        infeasible=proven_infeasible(spec),
+        strata=strata_of(spec).meaning if complete_proofs(spec) else "",
+        equivalent={
+            mutant.id: mutant.equivalent for mutant in mutants_of(spec) if mutant.equivalent
+        },
     )
 
 
-def outdated(spec: OpSpec, recorded: Cases) -> bool:
-    """Whether the specification has changed since its cases were selected."""
+def is_outdated(spec: OpSpec, recorded: RecordedCases) -> bool:
+    """Return whether the specification has changed since its cases were selected."""
     return recorded.specification != spec_digest(spec)

@@ -22,13 +22,13 @@ from conformance.spec.loader import load_whole, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 from conformance.suite.archive import DAMAGED
-from conformance.suite.origin import Basis, Origin, faults_file, specification_file
+from conformance.suite.origin import Origin, OriginFiles, faults_file, specification_file
 
 Read = TypeVar("Read")
 
 
 class Specifications(Mapping[str, OpSpec]):
-    """The specifications of a suite's operators, each read when it is asked for.
+    """The specifications of a suite's operators, each read when it is needed.
 
     Reading one raises SuiteError for a file that is damaged, and for a shipped specification that
     has changed since.
@@ -57,7 +57,7 @@ class Specifications(Mapping[str, OpSpec]):
         return len(self._ops)
 
     def faults(self, op: str) -> tuple[Mutant, ...]:
-        """The mutants of an operator; none of one that the suite does not have."""
+        """Return the mutants of an operator; none if the suite does not have it."""
         spec = self.get(op)
         if spec is None:
             return ()
@@ -68,7 +68,7 @@ class Specifications(Mapping[str, OpSpec]):
         )
 
     def made_from(self, spec: OpSpec) -> bool:
-        """Whether the vectors of an operator were made from this specification, prose aside.
+        """Return whether an operator's vectors were made from this specification, prose aside.
 
         Raises SuiteError for a carried one that is damaged.
         """
@@ -76,58 +76,62 @@ class Specifications(Mapping[str, OpSpec]):
             return False
         return spec_digest(spec) == (self._origins[spec.op].digest or spec_digest(self[spec.op]))
 
-    def misfit(self, case: Case) -> str:
-        """How a case is no question about the specification that the suite carries of its operator;
-        empty if it is one, valid or not, and where the suite carries none.
+    def case_problem(self, case: Case) -> str:
+        """Return how a case does not fit the specification that the suite carries.
+
+        Empty if it fits, valid or not, and if the suite carries none.
         """
         if not self.carries(case.op):
             return ""
         spec = self[case.op]
         operands = {operand.name for operand in spec.operands}
-        for what, found, expected in (
+        for noun, present, expected in (
             ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
             ("types", set(case.types), set(spec.types)),
             ("integer inputs", set(case.operands), operands),
         ):
-            if found != expected:
-                return f"its {what} are {_listed(found)}, those of {spec.op} {_listed(expected)}"
-        known = {None, *(entry.name for entry in spec.reject)}
-        return "" if case.reject in known else f"{spec.op} does not reject {case.reject}"
+            if present != expected:
+                return f"its {noun} are {_listed(present)}, those of {spec.op} {_listed(expected)}"
+        reject_names = {None, *(entry.name for entry in spec.reject)}
+        return "" if case.reject in reject_names else f"{spec.op} does not reject {case.reject}"
 
     def check(self) -> None:
-        """Raises SuiteError unless each carried file is there and is the one that is listed."""
+        """Check that each carried file is there and is the listed one.
+
+        Raises SuiteError otherwise.
+        """
         for op, origin in self._origins.items():
             for path in origin.files(op):
                 self._content(op, path)
 
     def carries(self, op: str) -> bool:
-        """Whether the specification of an operator is a file of the suite."""
+        """Return whether the specification of an operator is a file of the suite."""
         return op in self._origins and self._origins[op].carried
 
-    def bases(self) -> list[Basis]:
-        """What the vectors were made from, ready to be written into another suite."""
+    def bases(self) -> list[OriginFiles]:
+        """Return the origins, ready to be written into another suite."""
         return [
-            Basis(op, origin, {path: self._content(op, path) for path in origin.files(op)})
+            OriginFiles(op, origin, {path: self._content(op, path) for path in origin.files(op)})
             for op, origin in self._origins.items()
         ]
 
     def _find(self, op: str) -> OpSpec:
         if self.carries(op):
-            spec = self._parsed(op, specification_file(op), load_whole)
-            if spec.op != op:
-                raise SuiteError(f"{spec.file}: specifies {spec.op}, not {op}", hint=DAMAGED)
-            return spec
-        own = shipped_specs().get(op)
-        if own is None or spec_digest(own) != self._origins[op].digest:
+            carried = self._parsed(op, specification_file(op), load_whole)
+            if carried.op != op:
+                raise SuiteError(f"{carried.file}: specifies {carried.op}, not {op}", hint=DAMAGED)
+            return carried
+        spec = shipped_specs().get(op)
+        if spec is None or spec_digest(spec) != self._origins[op].digest:
             raise SuiteError(
                 f"{self._folder}: the vectors of {op} were made from another specification than "
                 "comes with this version",
                 hint="generate the suite again, or use it with the version that made it",
             )
-        return own
+        return spec
 
     def _parsed(self, op: str, path: str, load: Callable[[str, str], Read]) -> Read:
-        """What ``load`` makes of the text of a carried file and its name.
+        """Load the text of a carried file; ``load`` gets it with the file's name.
 
         It was written by strangers, so no control character in it may reach a terminal.
         """
@@ -147,7 +151,7 @@ class Specifications(Mapping[str, OpSpec]):
             ) from error
 
     def _content(self, op: str, path: str) -> bytes:
-        """The bytes of a carried file, which must be those that the manifest lists."""
+        """Read a carried file, which must be the one that the manifest lists."""
         file = self._folder / path
         try:
             leaves = not remote.is_remote(file) and not resolved(file).is_relative_to(self._folder)
@@ -156,11 +160,11 @@ class Specifications(Mapping[str, OpSpec]):
             content = remote.read_head(file, MAX_BYTES + 1)
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise SuiteError(f"{file}: cannot be read: {error}", hint=DAMAGED) from error
-        expected, found = self._origins[op].files(op)[path], sha256(content).hexdigest()
-        if found != expected:
+        expected, actual = self._origins[op].files(op)[path], sha256(content).hexdigest()
+        if actual != expected:
             raise SuiteError(
                 f"{file}: the file is not the one that the manifest lists "
-                f"(sha256 {expected[:12]}… expected, {found[:12]}… found)",
+                f"(sha256 {expected[:12]}… expected, {actual[:12]}… found)",
                 hint=DAMAGED,
             )
         return content
@@ -171,7 +175,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _printable(value: Any) -> bool:
-    """Whether all text in plain data can be shown."""
+    """Return whether all text in plain data can be shown."""
     if isinstance(value, dict):
         return all(_printable(key) and _printable(entry) for key, entry in value.items())
     if isinstance(value, list):

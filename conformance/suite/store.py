@@ -22,16 +22,18 @@ from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
 from conformance.replacement import resolved
-from conformance.suite import evaluation, shipped_suite
+from conformance.suite import evaluation
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
-from conformance.suite.containers import opened
+from conformance.suite.containers import open_container
 from conformance.suite.entries import Entry, entry_of, matches_id
-from conformance.suite.files import bounded, check_sha256
-from conformance.suite.manifest import Manifest
+from conformance.suite.evaluation import IN_PROCESS, cached_content, ensure_evaluated
+from conformance.suite.files import check_sha256, read_bounded
+from conformance.suite.manifest import Manifest, read_manifest
 from conformance.suite.recordings import Recordings
+from conformance.suite.shipped_suite import has_shipped_suite, shipped_folder, shipped_manifest
 from conformance.suite.specifications import Specifications
-from conformance.suite.vector_file import content_digest, content_of, decode
+from conformance.suite.vector_file import content_digest, decode_vector, open_vector_file
 
 MAX_FILE = 64 * 2**20  # bytes
 
@@ -54,14 +56,13 @@ class Suite:
     manifest: Manifest
 
     def __reduce__(self) -> tuple[Callable[..., Suite], tuple[Path | None, Manifest]]:
-        """Without what was read, and the shipped one without its folder, which is another where
-        it is sent to."""
+        """Leave out what was read, and the folder of the shipped suite, which may differ."""
         return _sent, (None if self.is_shipped else self.path, self.manifest)
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is the suite, or a part of it, that comes with this program."""
-        return self.path == shipped_suite.path()
+        """True if it is the suite, or a part of it, that comes with this program."""
+        return self.path == shipped_folder()
 
     @property
     def name(self) -> str:
@@ -83,11 +84,11 @@ class Suite:
     def vectors(
         self, ops: Collection[str] | None = None, *, answers: bool = True
     ) -> Iterator[Vector]:
-        """The vectors of some operators (None: of all), in the manifest's order.
+        """Read the vectors of operators (None: of all), in the manifest's order.
 
-        ``answers`` as in :func:`conformance.suite.vector_file.decode`. Raises UsageError at once
-        for an operator that the suite does not have, and SuiteError while iterating for a file
-        that is missing, changed or damaged.
+        ``answers`` as in :func:`conformance.suite.vector_file.decode_vector`. Raises UsageError at
+        once for an operator that the suite does not have, and SuiteError while iterating for a
+        file that is missing, changed or damaged.
         """
         for op in ops or ():
             if op not in self.manifest.ops:
@@ -96,7 +97,10 @@ class Suite:
         return (self.read(entry, answers=answers) for entry in chosen)
 
     def get(self, vector_id: str) -> Vector:
-        """The vector of this id. Raises UsageError if there is none or it is withdrawn."""
+        """Read the vector of this id.
+
+        Raises UsageError if there is none or it is withdrawn.
+        """
         if vector_id in self.manifest.withdrawn:
             raise UsageError(
                 f"the vector {vector_id} is withdrawn: {self.manifest.withdrawn[vector_id]}",
@@ -104,63 +108,65 @@ class Suite:
             )
         entry = self._entry(vector_id)
         if entry is None:
-            near = islice(self.manifest.vectors, NEAR)
-            raise _unknown("vector", vector_id, [one.id for one in near])
+            entries = islice(self.manifest.vectors, NEAR)
+            raise _unknown("vector", vector_id, [entry.id for entry in entries])
         return self.read(entry)
 
     def find(self, text: str) -> Vector:
-        """The one vector whose id is, begins with, or ends in the digest ``text``.
+        """Read the only vector whose id begins with ``text`` or ends in it.
 
         Raises UsageError if there is none, or several.
         """
         if not text or text in self.manifest.withdrawn or self._entry(text) is not None:
             return self.get(text)
-        found = [entry.id for entry in self._naming(text) if matches_id(text, entry.id)]
-        if len(found) > 1:
+        ids = [entry.id for entry in self._naming(text) if matches_id(text, entry.id)]
+        if len(ids) > 1:
             raise UsageError(
-                f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",
-                hint=f"give more of the id; they are {_some(found)}",
+                f"{len(ids)} vectors of the suite {self.name!r} begin with {text!r}",
+                hint=f"give more of the id; they are {_some(ids)}",
             )
-        return self.get(found[0] if found else text)
+        return self.get(ids[0] if ids else text)
 
     def read(self, entry: Entry, *, strict: bool = False, answers: bool = True) -> Vector:
-        """The vector of a listed file, whose digest is checked before anything is parsed.
+        """Read the vector of an entry; its digest is checked before anything is parsed.
 
-        ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode`.
+        ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode_vector`.
         """
         file, content = self._place(entry), self.content(entry)
-        vector = decode(content, str(file), strict=strict, answers=answers)
+        vector = decode_vector(content, str(file), strict=strict, answers=answers)
         # Of an evaluation it was compared before.
         if entry.recorded is None and entry.content != content_digest(
-            content_of(content, str(file))
+            open_vector_file(content, str(file))
         ):
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
             )
         if entry.recorded is not None:
             entry = replace(entry, bytes=len(content), sha256=sha256(content).hexdigest())
-        told = (entry.suites, entry.kills, entry.content, entry.excused)
-        if entry_of(vector, content, *told) != entry:
+        stated = (entry.suites, entry.kills, entry.content, entry.excused)
+        if entry_of(vector, content, *stated) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
-        if problem := self.specs.misfit(vector.case):
+        if problem := self.specs.case_problem(vector.case):
             raise SuiteError(
                 f"{file}: does not fit the suite's specification: {problem}", hint=DAMAGED
             )
         # The same texts as in the manifest, not copies of them: results are kept for a whole run.
-        same = {edge: edge for edge in entry.edges}
-        return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
+        texts = {target: target for target in entry.edges}
+        return replace(vector, id=entry.id, edges=tuple(texts[target] for target in vector.edges))
 
     def rank_of(self, entry: Entry) -> int:
-        """The rank of the data of a listed vector."""
+        """Return the rank of the data of a listed vector."""
         recorded = entry.recorded
         case = self.read(entry, answers=False).case if recorded is None else recorded.case
         return self.specs[entry.op].rank_of(case)
 
     def outline(self, entry: Entry) -> Vector | None:
-        """What is known of a recorded case before it is evaluated: a vector whose inputs have their
-        types and shapes and no values, and that has no answers. None of others."""
+        """Outline a recorded case before it is evaluated; None for other entries.
+
+        The vector's inputs have types and shapes and no values, and it has no expected outputs.
+        """
         if entry.recorded is None:
             return None
         case, dtype = entry.recorded.case, DTYPES[entry.dtype].numpy
@@ -168,28 +174,28 @@ class Suite:
         return Vector(case.id, case, entry.level, entry.edges, "", "", tuple(blank), ())
 
     def content(self, entry: Entry) -> bytes:
-        """The bytes of a listed file, whose digest is checked.
+        """Return the bytes of a listed file, whose digest is checked.
 
         Raises EvaluationDefect for a recorded case that is evaluated to something else.
         """
         if entry.recorded is not None:
-            return evaluation.content(self.specs[entry.op], entry.recorded)
+            return cached_content(self.specs[entry.op], entry.recorded)
         file = self._place(entry)
         if entry.inside is None:
-            content = bounded(file, entry.bytes, MAX_FILE)
+            content = read_bounded(file, entry.bytes, MAX_FILE)
         else:
-            content = opened(self.path, entry.inside).files[file.name]
+            content = open_container(self.path, entry.inside).files[file.name]
         check_sha256(content, entry.sha256, file)
         return content
 
     def _place(self, entry: Entry) -> Path:
-        """The file of an entry, for messages also where it is a member of another."""
+        """Return the file of an entry, for messages also if it is a member of another."""
         if entry.inside is None:
             return self.path / entry.path
         return self.path / entry.inside.file / f"{entry.id}.npz"
 
     def only(self, ops: Collection[str]) -> Suite:
-        """What there is of some operators, as a suite of its own digest."""
+        """Select operators, as a suite of its own digest."""
         manifest = self.manifest
         listed = manifest.of(ops)
         ids = {entry.id for entry in listed}
@@ -200,33 +206,35 @@ class Suite:
                 listed=listed,
                 strength={op: manifest.strength[op] for op in manifest.strength if op in ops},
                 uncovered=tuple(gap for gap in manifest.uncovered if gap.op in ops),
-                withdrawn={i: why for i, why in manifest.withdrawn.items() if i in ids},
+                withdrawn={i: reason for i, reason in manifest.withdrawn.items() if i in ids},
                 specifications={
                     op: origin for op, origin in manifest.specifications.items() if op in ops
                 },
             ),
         )
 
-    def ready(self, entries: Iterable[Entry], work: evaluation.Work = evaluation.HERE) -> None:
+    def ready(self, entries: Iterable[Entry], work: evaluation.Work = IN_PROCESS) -> None:
         """Evaluate what of these entries is not at hand; see :func:`evaluation.ready`."""
-        evaluation.ready(self.specs, entries, work)
+        ensure_evaluated(self.specs, entries, work)
 
-    def filed(self, entry: Entry) -> tuple[Entry, bytes]:
-        """The bytes of an entry, and the entry as one of a file of its own."""
+    def as_file(self, entry: Entry) -> tuple[Entry, bytes]:
+        """Return the bytes of an entry, and the entry as that of a separate file."""
         content = self.content(entry)
-        found = sha256(content).hexdigest()
-        return replace(entry, bytes=len(content), sha256=found, inside=None, recorded=None), content
+        digest = sha256(content).hexdigest()
+        return replace(
+            entry, bytes=len(content), sha256=digest, inside=None, recorded=None
+        ), content
 
     def verify(self) -> tuple[str, ...]:
-        """Reads every file, withdrawn ones too; returns what is wrong with each."""
-        return tuple(problem for _, problem in self.tried() if isinstance(problem, str))
+        """Read every file, withdrawn ones too; return what is wrong with each."""
+        return tuple(problem for _, problem in self.read_all() if isinstance(problem, str))
 
-    def tried(self, *, strict: bool = False) -> Iterator[tuple[Entry | None, Vector | str]]:
-        """Each listed entry with its vector, withdrawn ones too, or with what is wrong with it.
+    def read_all(self, *, strict: bool = False) -> Iterator[tuple[Entry | None, Vector | str]]:
+        """Yield each entry with its vector or with what is wrong, withdrawn ones too.
 
         What is wrong with a whole container, or with what the manifest states of all, has no entry.
         """
-        for piece in self.manifest.pieces:
+        for piece in self.manifest.chunks:
             try:
                 entries = list(piece)
             except SuiteError as error:
@@ -244,13 +252,13 @@ class Suite:
 
     def _entry(self, vector_id: str) -> Entry | None:
         if isinstance(self.manifest.listed, Recordings):
-            found = (entry for entry in self._naming(vector_id) if entry.id == vector_id)
-            return next(found, None)
+            matching = (entry for entry in self._naming(vector_id) if entry.id == vector_id)
+            return next(matching, None)
         packed = self.manifest.packed
         return self._entries.get(vector_id) if packed is None else packed.find(vector_id)
 
     def _naming(self, text: str) -> Sequence[Entry]:
-        """The entries among which those that a text names are, if there are any."""
+        """Return the entries among which those are that a text names."""
         listed = self.manifest.listed
         if isinstance(listed, Recordings):
             return self.manifest.of(listed.containing(text))
@@ -262,13 +270,15 @@ class Suite:
 
 
 def _sent(path: Path | None, manifest: Manifest) -> Suite:
-    """A suite of another process."""
-    return Suite(shipped_suite.path() if path is None else path, manifest)
+    """Rebuild a suite in another process."""
+    return Suite(shipped_folder() if path is None else path, manifest)
 
 
 def open_suite(path: Path | str | None = None) -> Suite:
-    """The shipped suite (None), a part of it by name (``"smoke"``), or the suite in a folder or at
-    an address (``"s3://bucket/suite"``).
+    """Open the shipped suite (None), a subset by name, or a folder's suite.
+
+    A subset is given as ``"smoke"``; instead of a folder there may be an address
+    (``"s3://bucket/suite"``).
 
     Text that is the name of a shipped suite means that suite, whatever the current folder holds;
     write ``./smoke`` for a folder of that name. Raises SuiteError for a folder that is not a
@@ -288,33 +298,37 @@ def open_suite(path: Path | str | None = None) -> Suite:
     return _open_folder(path)
 
 
-def argument(folder: Path) -> str:
-    """Text that :func:`open_suite` takes for this folder, for a command that is told to the user:
-    ``./smoke`` for a folder that is called like a shipped suite.
+def suite_argument(folder: Path) -> str:
+    """Return text that :func:`open_suite` takes for a folder, for a suggested command.
+
+    It is ``./smoke`` for a folder that is called like a shipped suite.
     """
     text = str(folder)
-    return f"./{text}" if hides(text) else text
+    return f"./{text}" if is_shipped_name(text) else text
 
 
-def hides(name: str) -> bool:
-    """Whether a name is that of a shipped suite, so that a folder called so needs ``./``."""
-    if not _NAME.fullmatch(name) or not shipped_suite.exists():
+def is_shipped_name(name: str) -> bool:
+    """Return whether a name is that of a shipped suite.
+
+    A folder called so needs ``./``.
+    """
+    if not _NAME.fullmatch(name) or not has_shipped_suite():
         return False
     suite = _open_shipped()
     return name == suite.name or name in suite.manifest.suites
 
 
 def _open_shipped() -> Suite:
-    if not shipped_suite.exists():
+    if not has_shipped_suite():
         raise SuiteError(
             "no recorded cases are shipped", hint="install the package again, or give --suite DIR"
         )
-    return Suite(shipped_suite.path(), shipped_suite.manifest())
+    return Suite(shipped_folder(), shipped_manifest())
 
 
 def _open_name(name: str) -> Suite:
     names: tuple[str, ...] = ()
-    if shipped_suite.exists():
+    if has_shipped_suite():
         suite = _open_shipped()
         if name == suite.name:
             return suite
@@ -324,10 +338,10 @@ def _open_name(name: str) -> Suite:
         names = (*names, suite.name)
     if Path(name).is_dir():
         return _open_folder(Path(name))
-    known = f"the shipped suites are {_some(sorted(set(names)))}" if names else "none is shipped"
+    hint = f"the shipped suites are {_some(sorted(set(names)))}" if names else "none is shipped"
     raise SuiteError(
         f"no suite and no folder is called {name!r}",
-        hint=closest(name, names) or known,
+        hint=closest(name, names) or hint,
     )
 
 
@@ -344,15 +358,15 @@ def _open_folder(folder: Path) -> Suite:
 def _open_whole(folder: Path) -> Suite:
     away = remote.is_remote(folder)
     if not away and not folder.is_dir():
-        raise SuiteError(f"{folder}: no such folder", hint=_how_to_get_one(folder))
+        raise SuiteError(f"{folder}: no such folder", hint=_advice(folder))
     root = folder if away else resolved(folder)
     if not _is_there(root / manifests.FILE_NAME):
         raise SuiteError(
-            f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_how_to_get_one(folder)
+            f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_advice(folder)
         )
-    manifest = manifests.read(root / manifests.FILE_NAME)
+    manifest = read_manifest(root / manifests.FILE_NAME)
     if not manifest.vectors:
-        raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
+        raise SuiteError(f"{folder}: the suite has no vectors", hint=_advice(folder))
     kinds = (".npz",) if manifest.packed is None else (".npz", ".zip")
     if away:
         present = {name for name in remote.list_files(root) if name.endswith(kinds)}
@@ -378,8 +392,9 @@ def _open_whole(folder: Path) -> Suite:
 
 
 def _is_there(file: Path) -> bool:
-    """Whether a file is there, or a folder, of which reading it says more. A remote file system
-    says of all that fails that it is not.
+    """Return whether a file is there, or a folder, of which reading it says more.
+
+    A remote file system says of all that fails that it is not.
     """
     if not remote.is_remote(file):
         return file.is_file() or file.is_dir()  # no pipe, which would be waited for
@@ -391,14 +406,14 @@ def _is_there(file: Path) -> bool:
 
 
 def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterator[str]:
-    """The files of some kinds in the folder ``below`` a root, as paths relative to the root with
+    """Yield the files of these kinds in the folder ``below`` a root, relative to the root with
     ``/``.
 
     ``below`` ends with ``/``. Hidden ones are left out: no manifest can list them, and file
     managers scatter them.
     """
-    with os.scandir(root / below) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    with os.scandir(root / below) as listed:
+        entries = sorted(listed, key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -413,31 +428,31 @@ def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterato
             yield below + entry.name
 
 
-def _how_to_get_one(folder: Path) -> str:
-    """What to do about a folder that is no suite, or that an interrupted writer left aside."""
+def _advice(folder: Path) -> str:
+    """Advise on a folder that is no suite, or that an interrupted writer set aside."""
     if remote.is_remote(folder):
         return "name an address that a suite was written to"
-    aside = set_aside(folder)
+    aside = aside_folder(folder)
     if aside.is_dir() and not folder.exists():
         return f"writing it was interrupted; the old suite is whole: mv {aside} {folder}"
     return "name a folder that `conformance generate` made, or give no suite for the shipped one"
 
 
-def set_aside(folder: Path) -> Path:
-    """Where a writer keeps the old suite for the moment in which it puts the new one in place."""
-    there = folder.absolute()  # ``.`` has no name
-    return there.parent / f".{there.name}.old"
+def aside_folder(folder: Path) -> Path:
+    """Return the path of the old suite while a writer replaces it."""
+    absolute = folder.absolute()  # ``.`` has no name
+    return absolute.parent / f".{absolute.name}.old"
 
 
-def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
-    more = " (for another suite give --suite DIR)" if what == "vector" else ""
+def _unknown(noun: str, name: str, names: Sequence[str]) -> UsageError:
+    besides = " (for another suite give --suite DIR)" if noun == "vector" else ""
     return UsageError(
-        f"the suite has no {what} {name!r}",
-        hint=closest(name, known) or f"it has {_some(known)}{more}",
+        f"the suite has no {noun} {name!r}",
+        hint=closest(name, names) or f"it has {_some(names)}{besides}",
     )
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first few names."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    """List the first few names."""
+    rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + rest

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
+from operator import lt
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
-from conformance import remote
+from msgspec import Meta
+
+from conformance import codec, remote
 from conformance.errors import SuiteError
-from conformance.suite.archive import DAMAGED, unreadable
+from conformance.suite.archive import DAMAGED, unreadable_error
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 """A SHA-256 as text."""
+
+Sha256 = Annotated[str, Meta(pattern=f"^{SHA256.pattern}$")]
+Whole = Annotated[int, Meta(ge=0)]
+"""An integer from 0."""
+
+Indices = tuple[Whole, ...]
+"""Ascending indices into a table of names; :func:`names_at` returns the names."""
+
+T = TypeVar("T")
 
 MAX_DEPTH = 16
 MAX_BYTES = 64 * 2**20
@@ -23,19 +36,56 @@ MAX_BYTES = 64 * 2**20
 _MAX_DIGITS = 20  # a 64-bit integer with its sign
 
 
-def content(path: Path) -> bytes:
-    """The bytes of a file. Raises SuiteError if it cannot be read or is larger than MAX_BYTES."""
+def read_bytes(path: Path) -> bytes:
+    """Read a file.
+
+    Raises SuiteError if it cannot be read or is larger than MAX_BYTES.
+    """
     try:
         data = remote.read_head(path, MAX_BYTES + 1)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     if len(data) > MAX_BYTES:
         raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data
 
 
+def decode(data: bytes, kind: type[T], where: str, supported: int, reader: str) -> T:
+    """Decode a document that has to be of format ``supported``.
+
+    Raises SuiteError, which names ``where``.
+    """
+    with refusing(where):
+        document = codec.parse(data)
+    check_format(document, where, supported, reader)
+    with refusing(where):
+        return codec.convert(document, kind)
+
+
+@contextmanager
+def refusing(where: object) -> Iterator[None]:
+    """Turn what is wrong with a document, a ValueError, into a SuiteError that names it."""
+    try:
+        yield
+    except ValueError as error:
+        raise SuiteError(f"{where}: {error}", hint=DAMAGED) from error
+
+
+def names_at(indices: Indices, table: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the names at ascending indices of their table.
+
+    Raises ValueError, which names ``what``, for others.
+    """
+    if not all(map(lt, indices, indices[1:])) or (indices and indices[-1] >= len(table)):
+        raise ValueError(
+            f"{what} holds {str(list(indices))[:80]}, where ascending places in the table of "
+            f"{len(table)} belong"
+        )
+    return tuple(map(table.__getitem__, indices))
+
+
 def loads(data: bytes, where: str) -> Any:
-    """The JSON document in ``data`` (UTF-8).
+    """Parse the JSON document in ``data`` (UTF-8).
 
     Raises SuiteError, naming ``where``, for what is not strict JSON, and for what readers
     disagree on: a key given twice, NaN, numbers with a fraction or beyond 64 bits, and for
@@ -57,27 +107,31 @@ def loads(data: bytes, where: str) -> Any:
 
 
 def dumps(document: Mapping[str, Any]) -> bytes:
-    """The document with one key a line, and one line for each entry of a table or of a list of
-    objects: compact, and readable in a diff. Keys stay in their order.
+    """Encode a document, compact and readable in a diff. Keys stay in their order.
+
+    Each key has a line, and each entry of a table or of a list of objects.
     """
     lines = ",\n".join(f"{_compact(key)}: {_block(value)}" for key, value in document.items())
     return f"{{\n{lines}\n}}\n".encode()
 
 
 def check_format(document: Any, where: str, supported: int, reader: str) -> None:
-    """Raises SuiteError unless the document says that it is of format ``supported``."""
-    found = document.get("format") if isinstance(document, dict) else None
-    if type(found) is int and found > supported:
+    """Check that the document says that it is of format ``supported``.
+
+    Raises SuiteError otherwise.
+    """
+    stated = document.get("format") if isinstance(document, dict) else None
+    if type(stated) is int and stated > supported:
         raise SuiteError(
-            f"{where}: format {found}; this is {reader}, which reads formats up to {supported}",
+            f"{where}: format {stated}; this is {reader}, which reads formats up to {supported}",
             hint="upgrade: pip install --upgrade opconform",
         )
-    if type(found) is not int or found != supported:
+    if type(stated) is not int or stated != supported:
         raise SuiteError(f"{where}: 'format' is not {supported}", hint=DAMAGED)
 
 
 class JsonObject:
-    """A JSON object of known keys. Each method returns one value, checked; SuiteError otherwise.
+    """A JSON object of fixed keys. Each method returns a value, checked; SuiteError otherwise.
 
     Text is printable, so that a file cannot write escape sequences to a terminal.
     """
@@ -92,8 +146,8 @@ class JsonObject:
             self.refuse("is not an object")
         if data.keys() != set(keys) and data.keys() - {*optional} != set(keys):
             missing = ", ".join(key for key in keys if key not in data)
-            known = {*keys, *optional}
-            unknown = ", ".join(repr(key)[:80] for key in data if key not in known)
+            allowed = {*keys, *optional}
+            unknown = ", ".join(repr(key)[:80] for key in data if key not in allowed)
             self.refuse(
                 "; ".join(
                     f"{what}: {names}"
@@ -107,7 +161,7 @@ class JsonObject:
         raise SuiteError(f"{self.where}: {problem}", hint=DAMAGED)
 
     def has(self, key: str) -> bool:
-        """Whether an optional key is there."""
+        """Return whether an optional key is there."""
         return key in self._data
 
     def raw(self, key: str) -> Any:
@@ -121,7 +175,7 @@ class JsonObject:
         return None if self._data[key] is None else self.text(key)
 
     def whole(self, key: str) -> int:
-        """An integer from 0."""
+        """Return an integer from 0."""
         value: int = self._checked(key, self._data[key], is_whole, "a whole number from 0")
         return value
 
@@ -130,7 +184,7 @@ class JsonObject:
         return value
 
     def table(self, key: str) -> dict[str, Any]:
-        """An object with keys of its own."""
+        """Return an object whose keys are not fixed."""
         value: dict[str, Any] = self._checked(key, self._data[key], is_object, "an object")
         self._all_checked(key, value, is_text, "a printable key")
         return value
@@ -139,30 +193,30 @@ class JsonObject:
         return tuple(self._all_checked(key, self.items(key), is_text, "text"))
 
     def texts_by_name(self, key: str) -> dict[str, str]:
-        found = self.table(key)
-        self._all_checked(key, found.values(), is_text, "text")
-        return found
+        table = self.table(key)
+        self._all_checked(key, table.values(), is_text, "text")
+        return table
 
     def integers(self, key: str) -> tuple[int, ...]:
-        """A list of integers."""
+        """Return a list of integers."""
         return tuple(self._checked(key, self._data[key], is_integers, "a list of integers"))
 
     def named(self, key: str, names: Sequence[str]) -> tuple[str, ...]:
-        """The names at the ascending places that a list holds of their table."""
-        places = self.integers(key)
-        ascending = places == tuple(sorted({*places}))
-        if not ascending or (places and not 0 <= places[0] <= places[-1] < len(names)):
+        """Return the names at the ascending indices that a list holds of their table."""
+        indices = self.integers(key)
+        ascending = indices == tuple(sorted({*indices}))
+        if not ascending or (indices and not 0 <= indices[0] <= indices[-1] < len(names)):
             self.refuse(
-                f"{key[:20]!r} holds {str(list(places))[:80]}, where ascending places in the table"
+                f"{key[:20]!r} holds {str(list(indices))[:80]}, where ascending places in the table"
                 f" of {len(names)} belong"
             )
-        return tuple(map(names.__getitem__, places))
+        return tuple(map(names.__getitem__, indices))
 
     def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
-        """An object of lists of integers."""
-        found = self.table(key)
-        self._all_checked(key, found.values(), is_integers, "a list of integers")
-        return {name: tuple(value) for name, value in found.items()}
+        """Return an object of lists of integers."""
+        table = self.table(key)
+        self._all_checked(key, table.values(), is_integers, "a list of integers")
+        return {name: tuple(value) for name, value in table.items()}
 
     def _checked(self, key: str, value: Any, accepts: Callable[[Any], bool], kind: str) -> Any:
         if not accepts(value):
@@ -212,7 +266,7 @@ def _block(value: Any) -> str:
 
 
 def _shallow(value: Any, depth: int) -> bool:
-    """Whether the value is nested at most that deep; what is deeper could not even be shown."""
+    """Return whether the value is nested at most that deep; nothing deeper could be shown."""
     level = [value] if type(value) in (dict, list) else []
     for _ in range(depth):
         if not level:
@@ -223,10 +277,10 @@ def _shallow(value: Any, depth: int) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return members
 
 
 @lru_cache(maxsize=4096)

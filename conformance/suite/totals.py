@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from conformance.suite.strict_json import JsonObject
+from msgspec import Meta
+
+from conformance.codec import Record
+from conformance.suite.strict_json import Whole
 
 if TYPE_CHECKING:
     from conformance.suite.entries import Entry
@@ -19,20 +20,21 @@ if TYPE_CHECKING:
 # First letters and digits, so that no part of a path can be "..", hidden or absolute.
 PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 
+OpName = Annotated[str, Meta(pattern=f"^{PATH_PART.pattern}$")]
 Table = Mapping[str, Mapping[str, int]]
+TableData = dict[str, dict[str, Whole]]
 
 
-@dataclass(frozen=True)
-class Count:
-    """How many vectors of an operator have values, and how many must be rejected."""
+class Count(Record, frozen=True):
+    """Counts of an operator's vectors: with values, and to be rejected."""
 
-    value: int
-    reject: int
+    value: Whole
+    reject: Whole
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What entries add up to, by operator in the order of its first entry.
+    """The sums over entries, by operator in the order of its first entry.
 
     ``edges`` and ``faults`` say how many entries name each, sorted by name; ``suites`` are those
     that some entry belongs to.
@@ -45,24 +47,24 @@ class Totals:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Totals:
-        """The totals of entries."""
+        """Sum up entries."""
         kinds: dict[str, list[int]] = {}
-        edges: dict[str, Counter[str]] = {}
-        faults: dict[str, Counter[str]] = {}
+        targets: dict[str, Counter[str]] = {}
+        mutants: dict[str, Counter[str]] = {}
         suites: set[str] = set()
         for entry in entries:
             if entry.op not in kinds:
                 kinds[entry.op] = [0, 0]
-                edges[entry.op] = Counter()
-                faults[entry.op] = Counter()
+                targets[entry.op] = Counter()
+                mutants[entry.op] = Counter()
             kinds[entry.op][entry.reject is not None] += 1
-            edges[entry.op].update(entry.edges)
-            faults[entry.op].update(entry.kills)
+            targets[entry.op].update(entry.edges)
+            mutants[entry.op].update(entry.kills)
             suites.update(entry.suites)
         return cls(
-            {op: Count(*both) for op, both in kinds.items()},
-            {op: dict(sorted(of.items())) for op, of in edges.items()},
-            {op: dict(sorted(of.items())) for op, of in faults.items()},
+            {op: Count(*pair) for op, pair in kinds.items()},
+            {op: dict(sorted(table.items())) for op, table in targets.items()},
+            {op: dict(sorted(table.items())) for op, table in mutants.items()},
             tuple(sorted(suites)),
         )
 
@@ -70,11 +72,11 @@ class Totals:
         ops = dict.fromkeys((*self.counts, *other.counts))
         none = Count(0, 0)
 
-        def summed(one: Table, two: Table) -> Table:
-            both = {op: Counter(one.get(op, {})) for op in ops}
-            for op, of in two.items():
-                both[op].update(of)
-            return {op: dict(sorted(of.items())) for op, of in both.items()}
+        def summed(first: Table, second: Table) -> Table:
+            both = {op: Counter(first.get(op, {})) for op in ops}
+            for op, table in second.items():
+                both[op].update(table)
+            return {op: dict(sorted(table.items())) for op, table in both.items()}
 
         pairs = {op: (self.counts.get(op, none), other.counts.get(op, none)) for op in ops}
         return Totals(
@@ -84,83 +86,57 @@ class Totals:
             tuple(sorted({*self.suites, *other.suites})),
         )
 
-    def knowing(self, known: Table) -> Totals:
-        """The same with faults that are told of though no entry notices them."""
-        faults = {
-            op: dict(sorted({**known.get(op, {}), **of}.items())) for op, of in self.faults.items()
+    def with_unkilled(self, unkilled: Table) -> Totals:
+        """Return the same with mutants that no entry kills."""
+        mutants = {
+            op: dict(sorted({**unkilled.get(op, {}), **table}.items()))
+            for op, table in self.faults.items()
         }
-        return Totals(self.counts, self.edges, faults, self.suites)
+        return Totals(self.counts, self.edges, mutants, self.suites)
 
-    @cached_property
-    def counts_json(self) -> dict[str, dict[str, int]]:
-        """The counts as they stand in a file."""
-        return {op: dataclasses.asdict(of) for op, of in self.counts.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, without the suites."""
-        return {"counts": self.counts_json, "edges": self.edges, "faults": self.faults}
+    def tables(self) -> dict[str, Any]:
+        """Return the fields that a file has of them: all but the suites."""
+        return {"counts": self.counts, "edges": self.edges, "faults": self.faults}
 
 
-def digest_of(entries: Iterable[Entry]) -> str:
-    """SHA-256 over a line ``<digest>  <op>`` of each operator, sorted; the digest of an operator is
-    that over the lines ``<content>  <id>`` of its entries, sorted by id.
+def entries_digest(entries: Iterable[Entry]) -> str:
+    """Compute the digest of entries.
 
-    So it says exactly what is asked, whatever packed it: it changes with a vector, and with a
+    It is the SHA-256 over a line ``<digest>  <op>`` of each operator, sorted; the digest of an
+    operator is that over the lines ``<content>  <id>`` of its entries, sorted by id.
+
+    So it says exactly what is tested, whatever packed it: it changes with a vector, and with a
     withdrawal.
     """
-    return digest_of_lines(sorted(map(line, entries)))
+    return lines_digest(sorted(map(digest_line, entries)))
 
 
-def digest_of_operators(digests: Mapping[str, str]) -> str:
-    """The digest of a suite from those of its operators."""
+def operators_digest(digests: Mapping[str, str]) -> str:
+    """Compute the digest of a suite from those of its operators."""
     return hashlib.sha256(
         "".join(f"{digests[op]}  {op}\n" for op in sorted(digests)).encode()
     ).hexdigest()
 
 
-def digests_of_lines(ordered: Iterable[bytes]) -> dict[str, str]:
-    """The digests of operators, by the lines of their entries in order."""
-    found: dict[str, Any] = {}
-    for one in ordered:
-        path, _, content = one.partition(b"\0")
+def operator_digests(ordered: Iterable[bytes]) -> dict[str, str]:
+    """Compute the digests of operators from their entries' lines, in order."""
+    digests: dict[str, Any] = {}
+    for line in ordered:
+        path, _, content = line.partition(b"\0")
         op, _, vector_id = path.decode().rpartition("/")
-        digest = found.setdefault(op, hashlib.sha256())
+        digest = digests.setdefault(op, hashlib.sha256())
         digest.update(f"{content.hex()}  {vector_id.removesuffix('.npz')}\n".encode())
-    return {op: digest.hexdigest() for op, digest in found.items()}
+    return {op: digest.hexdigest() for op, digest in digests.items()}
 
 
-def line(entry: Entry) -> bytes:
-    """What the digest of a suite takes of an entry, in the fewest bytes that sort by path."""
+def digest_line(entry: Entry) -> bytes:
+    """Return an entry's line for the digest of a suite.
+
+    It has the fewest bytes that sort by path.
+    """
     return f"{entry.path}\0".encode() + bytes.fromhex(entry.content)
 
 
-def digest_of_lines(ordered: Iterable[bytes]) -> str:
-    """The digest of entries by their lines in order."""
-    return digest_of_operators(digests_of_lines(ordered))
-
-
-def parse(record: JsonObject, suites: tuple[str, ...]) -> Totals:
-    """The totals that a record states, of entries that stand elsewhere."""
-    counts = {}
-    for op, data in record.table("counts").items():
-        check_part(record, "counts", op)
-        own = JsonObject(data, f"{record.where}: counts of {op}", ("value", "reject"))
-        counts[op] = Count(own.whole("value"), own.whole("reject"))
-    tables: list[dict[str, dict[str, int]]] = []
-    for key in ("edges", "faults"):
-        named = record.table(key)
-        if named.keys() != counts.keys():
-            record.refuse(f"{key} and counts are not of the same operators")
-        tables.append({})
-        for op, data in named.items():
-            own = JsonObject(
-                data, f"{record.where}: {key} of {op}", data if isinstance(data, dict) else ()
-            )
-            tables[-1][op] = {name: own.whole(name) for name in sorted(data)}
-    return Totals(counts, tables[0], tables[1], suites)
-
-
-def check_part(record: JsonObject, key: str, op: str) -> None:
-    """Refuses a name of an operator that can be no part of a path."""
-    if not PATH_PART.fullmatch(op):
-        record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")
+def lines_digest(ordered: Iterable[bytes]) -> str:
+    """Compute the digest of entries from their lines, in order."""
+    return operators_digest(operator_digests(ordered))

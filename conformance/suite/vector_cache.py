@@ -23,7 +23,7 @@ VARIABLE = "CONFORMANCE_CACHE"
 """The environment variable that names another folder."""
 
 LIMIT = 2 * 10**9  # bytes
-KEPT = 0.9
+TRIM_SHARE = 0.9
 """The share of the limit that stays when the files unused for longest go."""
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -43,19 +43,19 @@ class Cache:
     limit: int = LIMIT
 
     def path(self, op: str, vector_id: str, digest: str) -> Path:
-        """Where a vector is kept. The same case evaluated by another version has another file."""
+        """Return the path of a vector. Another version's evaluation has another path."""
         return self.folder / op / f"{vector_id}-{digest[:16]}{_SUFFIX}"
 
     def names(self, op: str) -> frozenset[str]:
-        """The names of the files of an operator."""
+        """Return the names of the files of an operator."""
         try:
-            with os.scandir(self.folder / op) as found:
-                return frozenset(entry.name for entry in found)
+            with os.scandir(self.folder / op) as entries:
+                return frozenset(entry.name for entry in entries)
         except OSError:
             return frozenset()
 
     def get(self, op: str, vector_id: str, digest: str) -> bytes | None:
-        """The bytes that are kept of a vector, which may be damaged; None where there are none."""
+        """Return the cached bytes of a vector, which may be damaged; None if absent."""
         path = self.path(op, vector_id, digest)
         try:
             with path.open("rb") as file:
@@ -83,26 +83,26 @@ class Cache:
             raise
 
     def check(self) -> None:
-        """Raises OSError where nothing can be written."""
+        """Check that the cache can be written. Raises OSError otherwise."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(prefix=".", dir=self.folder) as file:
             file.write(b"x")
 
     def trim(self) -> None:
         """Remove the files unused for longest while all take more than the limit."""
-        found = sorted(self._files())
-        total = sum(size for _, size, _ in found)
+        files = sorted(self._files())
+        total = sum(size for _, size, _ in files)
         if total <= self.limit:
             return
-        for _, size, path in found:
-            if total <= KEPT * self.limit:
+        for _, size, path in files:
+            if total <= TRIM_SHARE * self.limit:
                 break
             with contextlib.suppress(OSError):  # another process was quicker
                 path.unlink()
             total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When each file was used last, its size and path; half-written ones of long ago too."""
+        """Yield each file's last use, size and path; half-written ones of long ago too."""
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 path = Path(folder, name)
@@ -111,9 +111,9 @@ class Cache:
                     yield stat.st_mtime, stat.st_size, path
 
 
-def folder() -> Path:
-    """The user's cache folder, or the one that ``CONFORMANCE_CACHE`` names."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
+def cache_folder() -> Path:
+    """Return the user's cache folder, or that of ``CONFORMANCE_CACHE``."""
+    folder = os.environ.get(VARIABLE)
+    if folder:
+        return Path(folder)
     return Path(platformdirs.user_cache_dir(DISTRIBUTION, appauthor=False)) / "vectors"

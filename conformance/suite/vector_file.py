@@ -15,16 +15,16 @@ from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import Case, Vector
 from conformance.suite import members, strict_json
-from conformance.suite.archive import DAMAGED, Archive, pack
-from conformance.suite.cases import case_of
-from conformance.suite.members import CASE
+from conformance.suite.archive import DAMAGED, Archive, write_zip
+from conformance.suite.members import CASE_MEMBER, MemberReader, MemberWriter
+from conformance.suite.recorded_cases import case_from_json
 from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 MAX_UNPACKED = 64 * 2**20  # bytes
 MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
-READING_NAME = re.compile(r"[a-z0-9+-]{1,100}")
+INTERPRETATION_NAME = re.compile(r"[a-z0-9+-]{1,100}")
 
 _CASE_KEYS = (
     *("format", "id", "op", "level", "description", "source", "edges", "reject", "attributes"),
@@ -35,21 +35,24 @@ DIGESTED = ("id", "op", "level", "inputs", "outputs", "readings")
 _INPUT_KEYS = ("name", "dtype", "shape", "array")
 
 
-def encode(vector: Vector) -> bytes:
-    """The vector as a file; equal vectors give equal bytes with equal versions of zlib.
+def encode_vector(vector: Vector) -> bytes:
+    """Encode a vector; equal ones give equal bytes with equal versions of zlib.
 
     Raises ValueError for arrays that are not of the types and number that the vector states.
     """
-    return pack(list(members_of(vector).items()))
+    return write_zip(list(vector_members(vector).items()))
 
 
-def members_of(vector: Vector) -> dict[str, bytes]:
-    """The unpacked members of a vector's file, in order; raises as :func:`encode` does."""
+def vector_members(vector: Vector) -> dict[str, bytes]:
+    """Return the unpacked members of a vector's file, in order.
+
+    Raises as :func:`encode_vector` does.
+    """
     case = vector.case
     for name in vector.readings:
-        if not READING_NAME.fullmatch(name):
+        if not INTERPRETATION_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not the name of an interpretation")
-    writer = members.Writer()
+    writer = MemberWriter()
     names = [*case.shapes, *case.operands]
     document = {
         "format": FORMAT,
@@ -76,11 +79,11 @@ def members_of(vector: Vector) -> dict[str, bytes]:
             for name, answers in vector.readings.items()
         },
     }
-    return {CASE: strict_json.dumps(document), **dict(writer.written)}
+    return {CASE_MEMBER: strict_json.dumps(document), **dict(writer.written)}
 
 
-def content_digest(found: Mapping[str, bytes]) -> str:
-    """A digest of what a vector asks and what it accepts, from the members of its file.
+def content_digest(members: Mapping[str, bytes]) -> str:
+    """Compute a digest of what a vector tests and accepts, from its file's members.
 
     It covers the arrays, and of ``case.json`` what says which array is what; the id covers the
     case. It leaves out what people read and what names the coverage targets, so better words do not
@@ -88,31 +91,36 @@ def content_digest(found: Mapping[str, bytes]) -> str:
     compute it elsewhere. It is the first 128 bits of a SHA-256: they tell files apart that were not
     made to be alike, and a file follows from its case.
     """
-    document = strict_json.loads(found[CASE], CASE)
+    document = strict_json.loads(members[CASE_MEMBER], CASE_MEMBER)
     text = json.dumps({key: document[key] for key in DIGESTED}, separators=(",", ":"))
-    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE}\n"]
-    for name in sorted(found.keys() - {CASE}):
-        lines.append(f"{hashlib.sha256(found[name]).hexdigest()}  {name}\n")
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE_MEMBER}\n"]
+    for name in sorted(members.keys() - {CASE_MEMBER}):
+        lines.append(f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
 
 
-def content_of(data: bytes, source: str) -> Archive:
-    """The members of a file. Raises SuiteError for what is unsafe or damaged."""
+def open_vector_file(data: bytes, source: str) -> Archive:
+    """Open the members of a file.
+
+    Raises SuiteError for what is unsafe or damaged.
+    """
     return Archive(data, limit=MAX_UNPACKED, source=source)
 
 
-def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = True) -> Vector:
-    """The vector in a file's bytes; its arrays are read-only and of their logical types.
+def decode_vector(
+    data: bytes, source: str, *, strict: bool = False, answers: bool = True
+) -> Vector:
+    """Decode a file; its arrays are read-only and of their logical types.
 
     ``strict`` also applies the published JSON Schema. Without ``answers`` they and those of
-    readings are left out, and not read. Raises SuiteError, naming ``source`` and the member, for
-    anything that is unsafe, damaged, of a newer format, or not consistent with itself.
+    interpretations are left out, and not read. Raises SuiteError, naming ``source`` and the member,
+    for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
-    content = content_of(data, source)
-    if next(iter(content), None) != CASE:
-        raise SuiteError(f"{source}: the first member is not {CASE}", hint=DAMAGED)
-    where = f"{source}: {CASE}"
-    text = content[CASE]
+    content = open_vector_file(data, source)
+    if next(iter(content), None) != CASE_MEMBER:
+        raise SuiteError(f"{source}: the first member is not {CASE_MEMBER}", hint=DAMAGED)
+    where = f"{source}: {CASE_MEMBER}"
+    text = content[CASE_MEMBER]
     if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(text, where)
@@ -123,8 +131,8 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise SuiteError(f"{where}: {problems[0]}{more}", hint=DAMAGED)
     record = JsonObject(document, where, _CASE_KEYS)
-    reader = members.Reader(content, source)
-    case = case_of(record, record.text("op"))
+    reader = MemberReader(content, source)
+    case = case_from_json(document, record.text("op"), where)
     if record.text("id") != case.id:
         record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
     if record.text("level") not in LEVELS:
@@ -142,7 +150,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     return _answered(vector, record, reader) if answers else vector
 
 
-def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vector:
+def _answered(vector: Vector, record: JsonObject, reader: MemberReader) -> Vector:
     """The vector with its answers, which must be those of every output, and all that is left."""
     vector = replace(
         vector,
@@ -157,8 +165,8 @@ def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vec
     return vector
 
 
-def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Array, ...]:
-    """The inputs; each must be what the case says of it."""
+def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array, ...]:
+    """Return the inputs; each must be what the case says of it."""
     shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
     entries = [
         JsonObject(entry, f"{record.where}: input {i}", _INPUT_KEYS)
@@ -178,12 +186,12 @@ def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Arr
 
 
 def _check_answers(record: JsonObject, vector: Vector) -> None:
-    """A negative test has no answers; every interpretation answers every output."""
+    """Check that a negative test has no outputs, and each interpretation has all."""
     if (vector.case.reject is None) != bool(vector.answers):
         record.refuse("a vector has outputs exactly if it is not to be rejected")
     names = [answer.name for answer in vector.answers]
     for reading, answers in vector.readings.items():
-        if not READING_NAME.fullmatch(reading):
+        if not INTERPRETATION_NAME.fullmatch(reading):
             record.refuse(f"{reading[:80]!r} is not the name of an interpretation")
         if not answers or [answer.name for answer in answers] != names:
             record.refuse(f"interpretation {reading!r} lacks the outputs {', '.join(names)}")

@@ -18,14 +18,20 @@ from conformance.replacement import resolved
 from conformance.spec.digest import spec_digest
 from conformance.spec.loader import shipped_specs
 from conformance.suite import manifest as manifests
-from conformance.suite.archive import pack
+from conformance.suite.archive import write_zip
 from conformance.suite.containers import INDEX
 from conformance.suite.entries import Entry, entry_of
-from conformance.suite.manifest import Manifest, Uncovered
-from conformance.suite.origin import Basis, Origin
-from conformance.suite.store import Suite, open_suite, set_aside
-from conformance.suite.strength import Strength
-from conformance.suite.vector_file import content_digest, decode, members_of
+from conformance.suite.manifest import (
+    Manifest,
+    UndecidedTarget,
+    encode_manifest,
+    parse_manifest,
+    read_manifest,
+)
+from conformance.suite.origin import Origin, OriginFiles
+from conformance.suite.store import Suite, aside_folder, open_suite
+from conformance.suite.unreachable import Unreachable
+from conformance.suite.vector_file import content_digest, decode_vector, vector_members
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
 # a folder has a manifest, only files with these names show that it was meant for a suite.
@@ -35,10 +41,11 @@ PLAN = ".plan"
 _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.IGNORECASE)
 
 
-def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
-    """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there.
+def check_target(out: Path, bases: Iterable[OriginFiles] = ()) -> None:
+    """Check that a suite may be written to ``out``: a suite, empty, or absent.
 
-    ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
+    ``bases`` as in :func:`write_suite`; their files replace none that is not the suite's. Raises
+    SuiteError otherwise.
     """
     if Path.cwd().is_relative_to(resolved(out)):
         raise SuiteError(
@@ -66,8 +73,8 @@ def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
             )
 
 
-def _check_foreign(out: Path, bases: Iterable[Basis]) -> None:
-    """Refuses to replace a specification that somebody else put where the suite has its own."""
+def _check_foreign(out: Path, bases: Iterable[OriginFiles]) -> None:
+    """Refuse to replace a specification that somebody else put where the suite has its own."""
     listed = _owned(out)
     if listed is None:
         return
@@ -88,19 +95,19 @@ def write_suite(
     versions: Mapping[str, str],
     kills: Mapping[str, tuple[str, ...]] | None = None,
     excused: Mapping[str, tuple[str, ...]] | None = None,
-    strength: Mapping[str, Strength] | None = None,
-    uncovered: Iterable[Uncovered] = (),
+    strength: Mapping[str, Unreachable] | None = None,
+    uncovered: Iterable[UndecidedTarget] = (),
     withdrawn: Mapping[str, str] | None = None,
-    bases: Iterable[Basis] = (),
+    bases: Iterable[OriginFiles] = (),
     beside: Suite | None = None,
 ) -> Suite:
-    """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
+    """Write vectors, each with its subsets, as the suite ``out``; open it.
 
     The suite is made beside ``out`` and put in its place at the end, so whatever interrupts the
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
-    in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
-    a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
-    must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can show, by
+    in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the mutants
+    that a vector kills, by id, ``excused`` those that an allowed interpretation excuses at level
+    must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can reach, by
     operator, ``bases`` what the vectors of each operator were made from (the shipped specification,
     if left out). ``versions`` are recorded, and that of zlib, on which the files' bytes depend. The
     files of the suite ``beside`` are taken over as they are, and come first. Two writers must not
@@ -110,7 +117,7 @@ def write_suite(
     none, or two with one id; ValueError for a vector that no file can hold.
     """
     bases = tuple(bases)
-    with replaced(out, bases) as new:
+    with new_suite_folder(out, bases) as new:
         entries = () if beside is None else _copied(beside, new, out, kills or {}, excused or {})
         entries += _write_vectors(new, vectors, out, kills or {}, excused or {}, entries)
         manifest = Manifest(
@@ -123,15 +130,15 @@ def write_suite(
             withdrawn=dict(withdrawn or {}),
             specifications=_origins(entries, bases),
         )
-        content = manifests.dump(manifest)
-        manifests.parse(content, manifests.FILE_NAME)
-        with disk(out):
-            write(new / manifests.FILE_NAME, content)
+        content = encode_manifest(manifest)
+        parse_manifest(content, manifests.FILE_NAME)
+        with disk_errors(out):
+            write_file(new / manifests.FILE_NAME, content)
     return open_suite(out)
 
 
-def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Origin]:
-    """What the vectors of each operator were made from; if it is not given, what is shipped."""
+def _origins(entries: Iterable[Entry], bases: Iterable[OriginFiles]) -> dict[str, Origin]:
+    """Return what the vectors of each operator were made from; by default what is shipped."""
     given = {basis.op: basis.origin for basis in bases}
     others = {entry.op for entry in entries if entry.op not in given}
     specs = {op: spec for op, spec in shipped_specs().items() if op in others} if others else {}
@@ -139,8 +146,8 @@ def _origins(entries: Iterable[Entry], bases: Iterable[Basis]) -> dict[str, Orig
 
 
 @contextlib.contextmanager
-def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[Path]:
-    """A new folder, to be filled, that takes the place of the suite ``out`` at the end.
+def new_suite_folder(out: Path, bases: Iterable[OriginFiles], plan: bytes = b"") -> Iterator[Path]:
+    """Make a new folder, to be filled, that replaces the suite ``out`` at the end.
 
     Whatever interrupts the writing leaves the old suite whole. What was written until then is
     removed; with a ``plan`` it stays for the next that has the same plan, and is found in the
@@ -149,18 +156,18 @@ def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[P
     out = resolved(out)
     new = out.with_name(f".{out.name}.new")
     bases = tuple(bases)
-    with disk(out):
+    with disk_errors(out):
         resumed = bool(plan) and (new / PLAN).is_file() and (new / PLAN).read_bytes() == plan
     _recover(out, None if resumed else new)
     check_target(out, bases)
     try:
-        with disk(out):
+        with disk_errors(out):
             if not resumed:
                 new.mkdir(parents=True)
             if plan and not resumed:
-                write(new / PLAN, plan)
+                write_file(new / PLAN, plan)
         yield new
-        with disk(out):
+        with disk_errors(out):
             (new / PLAN).unlink(missing_ok=True)
             _write_specifications(new, bases)
             _keep_companions(out, new)
@@ -177,44 +184,46 @@ def _write_vectors(
     out: Path,
     kills: Mapping[str, tuple[str, ...]],
     excused: Mapping[str, tuple[str, ...]],
-    there: Iterable[Entry] = (),
+    existing: Iterable[Entry] = (),
 ) -> tuple[Entry, ...]:
-    taken = {entry.id for entry in there}
+    existing_ids = {entry.id for entry in existing}
     entries: dict[str, Entry] = {}
     for vector, suites in vectors:
-        if vector.id in entries or vector.id in taken:
+        if vector.id in entries or vector.id in existing_ids:
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
-        entry, content = listed(
+        entry, content = encode_entry(
             vector, suites, kills.get(vector.id, ()), excused.get(vector.id, ())
         )
         entries[vector.id] = entry
-        with disk(out):
+        with disk_errors(out):
             write_vector(folder, entry, content)
-    if not entries and not taken:
+    if not entries and not existing_ids:
         raise SuiteError("a suite without vectors is not written", hint="choose more operators")
     return tuple(entries.values())
 
 
-def listed(
+def encode_entry(
     vector: Vector,
     suites: tuple[str, ...],
     kills: tuple[str, ...] = (),
     excused: tuple[str, ...] = (),
 ) -> tuple[Entry, bytes]:
-    """The entry of a vector, and its file.
+    """Encode a vector; return its entry, and its file.
 
-    It is read back, so that a vector that nobody could read is found where it is made.
+    It is read back, so that a vector that cannot be read shows where it is made.
     """
-    members = members_of(vector)
-    content = pack(list(members.items()))
+    members = vector_members(vector)
+    content = write_zip(list(members.items()))
     digest = content_digest(members)
-    return entry_of(decode(content, vector.id), content, suites, kills, digest, excused), content
+    return entry_of(
+        decode_vector(content, vector.id), content, suites, kills, digest, excused
+    ), content
 
 
 def write_vector(folder: Path, entry: Entry, content: bytes) -> None:
-    """Writes the file of an entry into the folder of its suite."""
+    """Write the file of an entry into the folder of its suite."""
     (folder / entry.op).mkdir(exist_ok=True)
-    write(folder / entry.path, content)
+    write_file(folder / entry.path, content)
 
 
 def _copied(
@@ -224,28 +233,28 @@ def _copied(
     kills: Mapping[str, tuple[str, ...]],
     excused: Mapping[str, tuple[str, ...]],
 ) -> tuple[Entry, ...]:
-    """The entries of a suite, with what is known of them now; their files are copied."""
+    """Copy the files of a suite; return its entries, with the kills measured now."""
     entries = []
-    for one in suite.manifest.listed:
-        entry, content = suite.filed(one)
-        with disk(out):
-            write_vector(folder, entry, content)
-        if entry.id in kills:
-            killed = tuple(sorted(kills[entry.id]))
-            allowed = tuple(sorted(excused.get(entry.id, ())))
-            entry = replace(entry, kills=killed, excused=allowed)
-        entries.append(entry)
+    for entry in suite.manifest.listed:
+        filed, content = suite.as_file(entry)
+        with disk_errors(out):
+            write_vector(folder, filed, content)
+        if filed.id in kills:
+            killed = tuple(sorted(kills[filed.id]))
+            allowed = tuple(sorted(excused.get(filed.id, ())))
+            filed = replace(filed, kills=killed, excused=allowed)
+        entries.append(filed)
     return tuple(entries)
 
 
-def _write_specifications(folder: Path, bases: Iterable[Basis]) -> None:
+def _write_specifications(folder: Path, bases: Iterable[OriginFiles]) -> None:
     for path, content in chain.from_iterable(basis.files.items() for basis in bases):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        write(folder / path, content)
+        write_file(folder / path, content)
 
 
-def write(file: Path, content: bytes) -> None:
-    """Writes a file and waits until it is on the disk."""
+def write_file(file: Path, content: bytes) -> None:
+    """Write a file and wait until it is on the disk."""
     with file.open("xb") as opened:
         opened.write(content)
         opened.flush()
@@ -253,7 +262,7 @@ def write(file: Path, content: bytes) -> None:
 
 
 def _keep_companions(out: Path, new: Path) -> None:
-    """Copies what the old folder holds beside its manifest and what that lists."""
+    """Copy what the old folder holds beside its manifest and what that lists."""
     if not out.is_dir():
         return
     listed = {manifests.FILE_NAME, *(_owned(out) or ())}
@@ -275,21 +284,22 @@ def _keep_companions(out: Path, new: Path) -> None:
 
 
 def _owned(folder: Path) -> set[str] | None:
-    """The files of a suite by its manifest, apart from those of single vectors; None if it has none
-    that can be read: such a suite is replaced for being damaged.
+    """Return the files of a suite by its manifest, apart from those of single vectors.
+
+    None if it has no manifest that can be read: such a suite is replaced for being damaged.
     """
     try:
-        manifest = manifests.read(folder / manifests.FILE_NAME)
+        manifest = read_manifest(folder / manifests.FILE_NAME)
     except SuiteError:
         return None
     origins = manifest.specifications.items()
-    found = {path for op, origin in origins for path in origin.files(op)}
-    return found if manifest.packed is None else found | {INDEX, *manifest.files}
+    files = {path for op, origin in origins for path in origin.files(op)}
+    return files if manifest.packed is None else files | {INDEX, *manifest.files}
 
 
 def _put_in_place(new: Path, out: Path) -> None:
-    """Renames ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
-    old = set_aside(out)
+    """Rename ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
+    old = aside_folder(out)
     if not out.exists():
         new.rename(out)
         return
@@ -303,9 +313,9 @@ def _put_in_place(new: Path, out: Path) -> None:
 
 
 def _recover(out: Path, new: Path | None) -> None:
-    """Clears what an interrupted writer left: a half-made suite, an old one that stepped aside."""
-    old = set_aside(out)
-    with disk(out):
+    """Clear what an interrupted writer left: a half-made suite, an old one that stepped aside."""
+    old = aside_folder(out)
+    with disk_errors(out):
         if new is not None and new.is_dir():
             shutil.rmtree(new)
         if old.is_dir() and out.exists():
@@ -315,8 +325,8 @@ def _recover(out: Path, new: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def disk(out: Path) -> Iterator[None]:
-    """Turns a failure of the disk into an error that names the suite."""
+def disk_errors(out: Path) -> Iterator[None]:
+    """Turn a failure of the disk into an error that names the suite."""
     try:
         yield
     except (OSError, shutil.Error) as error:

@@ -24,10 +24,10 @@ from conformance.model import Case
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
 from conformance.spec.strata import strata_of
-from conformance.suite.cases import file_of
 from conformance.suite.entries import Entry
-from conformance.suite.parts import Part
+from conformance.suite.recorded_cases import recorded_cases_file
 from conformance.suite.store import Suite
+from conformance.suite.survivors import Partition
 
 OPS = tiers.core().manifest.ops
 MAX_SMOKE = 90
@@ -147,7 +147,7 @@ def test_shows_all_that_can_be_shown(op: str) -> None:
 @EACH
 def test_about_a_quarter_of_core_are_images_that_nearly_every_backend_runs(op: str) -> None:
     spec = find_spec(op)
-    part = Part(base_type(spec), 4)
+    part = Partition(base_type(spec), 4)
     # Mutants of sizes are killed in every type and rank, so MaxPool-14 has a bit less.
     assert sum(cases_within(spec, part, cases(op))) >= 0.24 * len(cases(op))
 
@@ -165,7 +165,7 @@ class TestCore:
 
     def test_is_small(self, op: str) -> None:
         assert len(entries("core", op)) <= MAX_CORE
-        assert file_of(op).stat().st_size <= MAX_LINE * len(entries("core", op))
+        assert recorded_cases_file(op).stat().st_size <= MAX_LINE * len(entries("core", op))
 
     def test_notices_what_the_manifest_says(self, op: str, exhaustive: bool) -> None:
         """On some vectors; on all of smoke see above."""

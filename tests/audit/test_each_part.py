@@ -23,7 +23,7 @@ from conformance.generate.attack import refuted
 from conformance.generate.disprover import settled
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec, shipped_operators
-from conformance.suite.cases import Recorded
+from conformance.suite.recorded_cases import RecordedCase
 
 SHIPPED = tiers.core().manifest.ops
 RECORDED = [op for op in shipped_operators() if op not in SHIPPED]
@@ -87,7 +87,7 @@ def test_recorded_kills_are_found_again_and_no_claim_is_refuted(op: str) -> None
         assert claims.isdisjoint(set(one.kills) - {*compress(claimed, row)}), entry.id
 
 
-def _needed(op: str, graded: list[Recorded]) -> Iterator[tuple[str, set[str]]]:
+def _needed(op: str, graded: list[RecordedCase]) -> Iterator[tuple[str, set[str]]]:
     """By the id of a case mutants that it kills, at a level or in a part where none before did."""
     spec = find_spec(op)
     cases = [one.case for one in graded]

@@ -18,13 +18,18 @@ from conformance.spec.catalogue import Mutant, StatedEquivalence, mutants_of
 from conformance.spec.loader import find_spec, shipped_operators
 from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import make_rule_change
-from conformance.suite import cases
-from conformance.suite.cases import Recorded
-from conformance.suite.parts import Part
+from conformance.suite.recorded_cases import (
+    RecordedCase,
+    current_cases,
+    current_value_cases,
+    read_recorded_cases,
+    recorded_cases_file,
+)
+from conformance.suite.survivors import Partition
 
-Inert = Callable[[OpSpec, Part, Sequence[Mutant]], frozenset[str]]
+Inert = Callable[[OpSpec, Partition, Sequence[Mutant]], frozenset[str]]
 SPEC = find_spec("AvgPool-1")
-F32 = Part("f32", 4)
+F32 = Partition("f32", 4)
 
 
 def fault(name: str, replace: dict[str, str], where: str | None = None, **more: object) -> Mutant:
@@ -32,9 +37,9 @@ def fault(name: str, replace: dict[str, str], where: str | None = None, **more: 
     return Mutant(name, "made", SPEC.op, made, f"Has {name}.", **more)  # type: ignore[arg-type]
 
 
-def recorded() -> list[Recorded]:
+def recorded() -> list[RecordedCase]:
     """The recorded cases that have outputs, each with what it kills."""
-    known = cases.known(SPEC)
+    known = current_cases(SPEC)
     assert known is not None
     return [one for one in known.recorded if one.case.reject is None]
 
@@ -47,7 +52,7 @@ class TestParts:
         assert {one.dtype for one in found if one.profile} == {base_type(SPEC)}
 
     def test_a_case_is_in_the_parts_that_it_meets(self) -> None:
-        known = cases.of(SPEC)
+        known = current_value_cases(SPEC)
         for part in partitions_of_rank(SPEC, 4):
             inside = cases_within(SPEC, part, known)
             assert 0 < inside.sum() < len(known)
@@ -63,7 +68,7 @@ class TestInert:
     def test_no_recorded_case_shows_what_is_inert(self, op: str, inert: Inert) -> None:
         """Told from the geometry of each case, which is more than a difference in outputs."""
         spec = find_spec(op)
-        recorded = cases.read(cases.file_of(op)).recorded
+        recorded = read_recorded_cases(recorded_cases_file(op)).recorded
         # Windows of large cases are too many to be looked at: anything may differ there.
         known = [one.case for one in recorded if one.case.reject is None and not one.is_large]
         catalogue = mutants_of(spec)
@@ -78,13 +83,13 @@ class TestInert:
         catalogue = mutants_of(SPEC)
         assert {"f16-read-as-bf16", "out-first-two-axes-swapped"} <= inert(SPEC, F32, catalogue)
         assert "first-tap-missing-on-middle-axis" in inert(SPEC, F32, catalogue)
-        assert "first-tap-missing-on-middle-axis" not in inert(SPEC, Part("f32", 5), catalogue)
-        floor = inert(SPEC, Part("f32", 4, "explicit-floor"), catalogue)
+        assert "first-tap-missing-on-middle-axis" not in inert(SPEC, Partition("f32", 5), catalogue)
+        floor = inert(SPEC, Partition("f32", 4, "explicit-floor"), catalogue)
         assert {"same-not-padded", "ceil-always-adds-a-window"} & floor
         assert "divisor-one-more" not in floor
 
 
-def _of_integers(catalogue: tuple[Mutant, ...], part: Part) -> set[str]:
+def _of_integers(catalogue: tuple[Mutant, ...], part: Partition) -> set[str]:
     """Mutants of rules that integers never come to; a geometry cannot tell."""
     if part.dtype.startswith(("f", "bf")):
         return set()
@@ -101,7 +106,7 @@ class TestProofs:
         self, rank: int, profile: str, exhaustive: bool
     ) -> None:
         """By its recorded kills, which are found again elsewhere; or by all of its outputs."""
-        part = Part("f32", rank, profile)
+        part = Partition("f32", rank, profile)
         catalogue = mutants_of(SPEC)
         every = recorded()
         inside = cases_within(SPEC, part, [one.case for one in every])
@@ -124,14 +129,14 @@ class TestProofs:
     def test_padding_that_is_the_same_at_both_ends(self) -> None:
         asked = Disprover(SPEC, 3, mutants_of(SPEC))
         names = {"pads-begin-and-end-swapped", "same-upper-like-lower", "divisor-one-more"}
-        equal = asked.proven(Part("f32", 3, "equal-pads"), names)
+        equal = asked.proven(Partition("f32", 3, "equal-pads"), names)
         assert equal == {"pads-begin-and-end-swapped", "same-upper-like-lower"}
-        assert asked.proven(Part("f32", 3), names) == set()
+        assert asked.proven(Partition("f32", 3), names) == set()
 
     def test_what_is_replaced_by_itself_changes_nothing(self) -> None:
         same = fault("same", {"pad_begin": "original", "strides": "strides + 0"})
         other = fault("other", {"pad_begin": "original + 1"})
-        assert Disprover(SPEC, 3, [same, other]).proven(Part("f32", 3), ["same", "other"]) == {
+        assert Disprover(SPEC, 3, [same, other]).proven(Partition("f32", 3), ["same", "other"]) == {
             "same"
         }
 
@@ -203,7 +208,7 @@ class TestStanding:
         (images,) = [one for one in found if one.partition == F32]
         assert len(images.killed) > 200
         assert images.survivors.undetermined == frozenset()
-        (one_number,) = [one for one in found if one.partition == Part("f32", 4, "one-number")]
+        (one_number,) = [one for one in found if one.partition == Partition("f32", 4, "one-number")]
         left = one_number.survivors.undetermined
         assert left
         (told,) = settled(SPEC, mutants_of(SPEC), [one_number])

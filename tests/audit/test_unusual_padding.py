@@ -6,7 +6,7 @@ from conformance.audit.partitions import cases_within
 from conformance.generate import recorded
 from conformance.model import Case
 from conformance.spec.loader import find_spec, shipped_operators
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 MOST = 0.4
 """The share of explicitly padded vectors that may have a pad as large as the kernel."""
@@ -37,7 +37,7 @@ def test_most_padded_vectors_of_a_rank_have_pads_below_the_kernel(op: str) -> No
             and padded(one.case)
         ]
         below = {
-            dtype: cases_within(spec, Part(dtype, rank, usual), cases)
+            dtype: cases_within(spec, Partition(dtype, rank, usual), cases)
             for dtype in spec.types[spec.data.type]
         }
         outside = len(cases) - sum(int(inside.sum()) for inside in below.values())

@@ -30,8 +30,8 @@ from conformance.reference.values import data_of
 from conformance.spec import loader
 from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import mutants_of
-from conformance.suite.packing import container
-from conformance.suite.writer import listed
+from conformance.suite.packing import encode_container
+from conformance.suite.writer import encode_entry
 
 RUNS = 3
 DRAWS = 400
@@ -106,7 +106,7 @@ def containers(op: str) -> None:
     def making() -> None:
         for number in numbers:
             made = Drawing(spec, number, DRAWN, 0, Path()).vectors()
-            container([listed(vector, ("drawn",)) for vector in made])
+            encode_container([encode_entry(vector, ("drawn",)) for vector in made])
 
     times = measure.timed(RUNS, making)
     measure.show(f"{op}: containers", measure.rates(times, DRAWN * len(numbers)), "vectors/s")

@@ -22,7 +22,8 @@ import measure
 
 from conformance.backends.numpy import OPERATORS
 from conformance.report.vector_table import MAX_ROWS
-from conformance.suite import containers, packing
+from conformance.suite.containers import open_container
+from conformance.suite.packing import pack_suite, unpack_suite
 from conformance.suite.store import Suite, open_suite
 
 BACKEND = f"{Path(__file__).with_name('images.py')}:Images"
@@ -61,7 +62,7 @@ def on_disk(folder: Path) -> int:
 
 def seconds(call: Callable[[], Any]) -> float:
     """What a call takes where nothing is in memory yet."""
-    containers.opened.cache_clear()
+    open_container.cache_clear()
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
@@ -80,8 +81,8 @@ def both_forms(suite: Suite) -> None:
     part = replace(suite, manifest=manifest)
     with tempfile.TemporaryDirectory() as there:
         forms = {
-            "packed": (packing.pack, Path(there) / "packed"),
-            "folder": (packing.unpack, Path(there) / "folder"),
+            "packed": (pack_suite, Path(there) / "packed"),
+            "folder": (unpack_suite, Path(there) / "folder"),
         }
         takes: dict[str, dict[str, float]] = {}
         for name, (write, path) in forms.items():

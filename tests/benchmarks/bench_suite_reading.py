@@ -15,7 +15,8 @@ import measure
 import numpy as np
 
 from conformance.model import Answer, Case, Vector
-from conformance.suite import cases, shipped_suite
+from conformance.suite import shipped_suite
+from conformance.suite.recorded_cases import read_recorded_cases, recorded_cases_file
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -53,7 +54,9 @@ def shipped() -> None:
     opening = measure.timed(RUNS, open_afresh)
     measure.show("opening", [seconds * 1e3 for seconds in opening], "ms")
     some = suite.only(("AvgPool-1", "onnx.MaxPool-22"))
-    listing = measure.timed(RUNS, lambda: cases.read(cases.file_of("onnx.MaxPool-22")))
+    listing = measure.timed(
+        RUNS, lambda: read_recorded_cases(recorded_cases_file("onnx.MaxPool-22"))
+    )
     measure.show("listing onnx.MaxPool-22", [seconds * 1e3 for seconds in listing], "ms")
     some.ready(some.manifest.vectors)
     reading = measure.timed(RUNS, lambda: read_all(some))

@@ -18,7 +18,7 @@ from conformance.backends.components import (
     python_components,
 )
 from conformance.backends.discovery import load_backend
-from conformance.run import messages
+from conformance.run import messages, responses
 from conformance.run.executor import Identity
 from conformance.run.executor_options import Isolation
 from conformance.run.framing import Malformed
@@ -158,7 +158,7 @@ class TestADigest:
         sent = messages.encode_hello(identity)
         assert b'"pieces":[["file","a"' in sent
         hello = {"protocol": 1, "byte_order": "little", "name": "a", "version": "1"}
-        good = messages.decode_hello({"hello": {**hello, "pieces": [["file", "a", "0" * 64]]}})
+        good = responses.decode_hello({"hello": {**hello, "pieces": [["file", "a", "0" * 64]]}})
         assert good.pieces == identity.pieces
         with pytest.raises(Malformed, match="pieces"):
-            messages.decode_hello({"hello": {**hello, "pieces": told}})
+            responses.decode_hello({"hello": {**hello, "pieces": told}})

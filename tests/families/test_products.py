@@ -106,7 +106,7 @@ def test_audit_counts_the_mutants_that_generate_counts(specification: Path, tmp_
     out = tmp_path / "suite"
     said = told("generate", "--op", specification, "--seed", 3, "--out", out)
     assert "100 % of mutants killed" in said
-    assert "of-data-of-two-patterns" in open_suite(out).manifest.strength[OP].parts.nowhere
+    assert "of-data-of-two-patterns" in open_suite(out).manifest.strength[OP].parts.never_killed
     audited = told("suite", "audit", "--suite", out)
     assert f"{OP}: 5 of 5 (100.0%) mutants killed at level should" in audited
 

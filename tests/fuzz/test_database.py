@@ -17,8 +17,7 @@ from conformance.generate.pool import draw_fast
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.loader import find_spec
-from conformance.suite import cases
-from conformance.suite.cases import Cases, Recorded
+from conformance.suite.recorded_cases import RecordedCase, RecordedCases, encode_recorded_cases
 
 SPEC = find_spec("AvgPool-14")
 CASES = sound(SPEC, 3, draw_fast(SPEC, 3, 80, root=1))
@@ -77,8 +76,8 @@ def as_case(**more: Any) -> Callable[[bytes], bytes]:
             old.seed,
             more.get("reject"),
         )
-        recorded = (Recorded(new, "must", ("fuzz",)),)
-        return cases.dump(Cases(SPEC.op, spec_digest(SPEC), 0, {}, recorded))
+        recorded = (RecordedCase(new, "must", ("fuzz",)),)
+        return encode_recorded_cases(RecordedCases(SPEC.op, spec_digest(SPEC), 0, {}, recorded))
 
     return change
 

@@ -17,7 +17,7 @@ from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.spec.loader import find_spec
 from conformance.spec.strata import REMAINDER, STRATUM, Strata, strata_of
-from conformance.suite.lint import question
+from conformance.suite.lint import inputs_digest
 
 NOWHERE = Path("nowhere")
 
@@ -28,7 +28,7 @@ def test_a_container_gives_what_is_asked_and_nothing_twice() -> None:
     every = [vector for own in containers for vector in own]
     assert len(every) == len({vector.id for vector in every}) == 90
     for own in containers:
-        assert len({question(vector) for vector in own}) == 30
+        assert len({inputs_digest(vector) for vector in own}) == 30
     assert {vector.inputs[0].ndim for vector in containers[0]} == {4}
     again = list(Drawing(spec, 2, 30, 0, NOWHERE).vectors())
     assert [vector.id for vector in again] == [vector.id for vector in containers[1]]
@@ -40,7 +40,7 @@ def test_so_many_vectors_are_containers_and_one_of_negative_tests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spec = find_spec("AvgPool-1")
-    monkeypatch.setattr(drawn, "MOST", 10)
+    monkeypatch.setattr(drawn, "MAX_VECTORS", 10)
     found = pieces(spec, 25, root=3, folder=NOWHERE)
     assert [one.count for one in found] == [10, 10, 5, 0]
     assert len({one.file for one in found}) == 4

@@ -30,7 +30,7 @@ from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import make_rule_change
 from conformance.spec.validity import violations
-from conformance.suite.parts import Part
+from conformance.suite.survivors import Partition
 
 SPEC = find_spec("AdaptiveAvgPool-8")
 FEW = Effort(base=80, aimed=1)
@@ -177,7 +177,7 @@ def test_the_same_root_gives_the_same_vectors(even: Vector) -> None:
 class TestCasesOfAPart:
     """Where the hunt looks: known cases first, then drawn ones, then what takes after both."""
 
-    PART = Part("f16", 4, "")
+    PART = Partition("f16", 4, "")
 
     def known(self) -> list[Case]:
         return list(chain.from_iterable(any_case(SPEC, [], root=1, effort=FEW)))
@@ -194,7 +194,7 @@ class TestCasesOfAPart:
 
     @pytest.mark.parametrize("profile", ["output-divides", "one-window"])
     def test_drawn_cases_and_children_belong_to_the_profile(self, profile: str) -> None:
-        part = Part("f32", 4, profile)
+        part = Partition("f32", 4, profile)
         drawn = drawn_cases(SPEC, part, root=0, effort=FEW)
         taken = chain.from_iterable(children(part, [drawn], root=0))
         found = list(islice(taken, 200))

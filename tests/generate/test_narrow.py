@@ -18,7 +18,7 @@ from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.strategies import cases
-from conformance.suite.parts import Part, Parts, Survivors
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 
 AVG = find_spec("AvgPool-1")
 UNEVEN = "any(pad_begin != pad_end)"
@@ -53,10 +53,10 @@ def test_without_predicates_there_is_no_profile() -> None:
     narrow = narrowed(AVG, claim)
     assert narrow.profiles == ()
     assert list(narrow.ranks) == [3, 4]
-    parts = Parts({Part("f32", 3): Survivors(inert=frozenset({"some"}))})
+    parts = SurvivorTable({Partition("f32", 3): Survivors(inert=frozenset({"some"}))})
     found = as_claimed(AVG, narrow, parts, claim)
     assert not found.profiles
-    assert "some" in found.survivors[Part("f32", 3)].inert
+    assert "some" in found.survivors[Partition("f32", 3)].inert
 
 
 def test_mutants_that_only_the_whole_operator_has_change_nothing() -> None:
@@ -64,9 +64,9 @@ def test_mutants_that_only_the_whole_operator_has_change_nothing() -> None:
     own = {fault.id for fault in mutants_of(narrow)}
     gone = {fault.id for fault in mutants_of(AVG) if not fault.equivalent} - own
     assert "f64-summed-in-f32" in gone
-    parts = Parts({Part("f32", 4): Survivors()})
+    parts = SurvivorTable({Partition("f32", 4): Survivors()})
     found = as_claimed(AVG, narrow, parts, Claim(("f32",), (4,)))
-    assert found.survivors[Part("f32", 4)].inert == gone
+    assert found.survivors[Partition("f32", 4)].inert == gone
 
 
 def test_a_profile_that_is_declared_as_it_is_keeps_its_name() -> None:
@@ -79,19 +79,19 @@ def test_a_profile_that_is_declared_as_it_is_keeps_its_name() -> None:
 def test_all_parts_are_of_what_is_declared() -> None:
     """What the profile's own part says wins: statements are made of profiles by name."""
     stated = Survivors(stated={"some": "It cannot."})
-    parts = Parts(
+    parts = SurvivorTable(
         {
-            Part("f32", 4): Survivors(undetermined=frozenset({"some"})),
-            Part("f16", 4): Survivors(inert=frozenset({"other"})),
-            Part("f32", 4, DECLARED): stated,
+            Partition("f32", 4): Survivors(undetermined=frozenset({"some"})),
+            Partition("f16", 4): Survivors(inert=frozenset({"other"})),
+            Partition("f32", 4, DECLARED): stated,
         }
     )
     found = as_claimed(AVG, NARROW, parts, CLAIM)
     assert found.profiles == {DECLARED: CLAIM.left_out}
-    assert found.survivors.keys() == {Part("f32", 4, DECLARED), Part("f16", 4, DECLARED)}
-    assert found.survivors[Part("f32", 4, DECLARED)].stated == stated.stated
-    assert not found.survivors[Part("f32", 4, DECLARED)].undetermined
-    assert "other" in found.survivors[Part("f16", 4, DECLARED)].inert
+    assert found.survivors.keys() == {Partition("f32", 4, DECLARED), Partition("f16", 4, DECLARED)}
+    assert found.survivors[Partition("f32", 4, DECLARED)].stated == stated.stated
+    assert not found.survivors[Partition("f32", 4, DECLARED)].undetermined
+    assert "other" in found.survivors[Partition("f16", 4, DECLARED)].inert
 
 
 def test_a_predicate_that_does_not_fit_is_named() -> None:
@@ -102,7 +102,7 @@ def test_a_predicate_that_does_not_fit_is_named() -> None:
 def test_what_no_tap_of_a_window_shows_is_proven() -> None:
     """A backend of small kernels has no row of a window whose tail could be lost."""
     small = narrowed(AVG, Claim(("f32",), (4,), ("max(kernel) > 7",)))
-    part = Part("f32", 4)
+    part = Partition("f32", 4)
     disprover = Disprover(small, 4, mutants_of(small))
     never = {"window-tail-dropped-8", "window-tail-dropped-16", "lanes-not-combined-8"}
     shown = {"window-tail-dropped-4", "lanes-not-combined-4", "first-element-never-read"}
@@ -120,4 +120,4 @@ def test_nothing_that_a_vector_kills_is_proven_to_change_nothing(exhaustive: boo
     assert len(killed) > 100
     # The solver is slow about what is not so.
     asked = sorted(killed)[:: 1 if exhaustive else 4]
-    assert not Disprover(AVG, 4, mutants_of(AVG)).proven(Part("f32", 4), asked, taps=True)
+    assert not Disprover(AVG, 4, mutants_of(AVG)).proven(Partition("f32", 4), asked, taps=True)

@@ -8,7 +8,7 @@ from conformance.generate.killers import Killers, killable, proven
 from conformance.generate.pairs import SMOKE
 from conformance.reference.values import data_of
 from conformance.spec import loader
-from conformance.suite import cases as recorded
+from conformance.suite.recorded_cases import current_cases
 
 SPEC = loader.find_spec("onnx.GlobalMaxPool-22")
 RANK = 3
@@ -26,7 +26,7 @@ def nothing_found(monkeypatch):
 def test_what_chance_does_not_find_is_killed_by_recorded_cases_with_other_data(nothing_found):
     found = Killers(SPEC, RANK, [])
     found.complete(Candidates.of(SPEC, [], RANK), root=5, effort=SMOKE)
-    known = recorded.known(SPEC)
+    known = current_cases(SPEC)
     own = {one.case.id for one in known.recorded}
     for part, one in known.parts.survivors.items():
         if part.rank == RANK:
@@ -53,13 +53,13 @@ def test_the_solver_is_not_asked_what_a_recorded_case_shows(monkeypatch, nothing
     monkeypatch.setattr(Killers, "_refilled", lambda *_: iter(()))
     found = Killers(SPEC, RANK, [], inert={})
     found.complete(Candidates.of(SPEC, [], RANK), root=5, effort=SMOKE)
-    known = killable(recorded.known(SPEC))
+    known = killable(current_cases(SPEC))
     assert any(name for names in known.values() for name in names)
     assert not [(part, name) for part, name in asked if name in known[part]]
 
 
 def test_each_mutant_of_a_part_is_killable_inert_or_known_to_survive():
-    known = recorded.known(SPEC)
+    known = current_cases(SPEC)
     able, inert = killable(known), proven(known)
     for part, one in known.parts.survivors.items():
         assert able[part].isdisjoint(inert[part])

@@ -26,9 +26,9 @@ from conformance.model import Case
 from conformance.reference.values import data_of, operands_of
 from conformance.spec.loader import find_spec
 from conformance.spec.model import DrawBounds
-from conformance.suite import cases as recorded
 from conformance.suite import strict_json
-from conformance.suite.parts import Part
+from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
+from conformance.suite.survivors import Partition
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -76,7 +76,7 @@ def drawn(op: str, name: str) -> tuple[Asked, ...]:
     image = {spec.data.type: DrawBounds(values=("f32",))}
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
     cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
-    inside = cases_within(spec, Part("f32", 4, name), cases)
+    inside = cases_within(spec, Partition("f32", 4, name), cases)
     finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)[0]).all())
     return tuple(map(asked, finite))
 
@@ -98,7 +98,9 @@ def wrong(name: str, one: Asked) -> bool:
 def members(op: str) -> dict[str, Sequence[bool]]:
     """Which of the vectors are within each profile."""
     spec, cases = find_spec(op), [vector.case for vector in images(op)]
-    return {one.name: cases_within(spec, Part("f32", 4, one.name), cases) for one in spec.profiles}
+    return {
+        one.name: cases_within(spec, Partition("f32", 4, one.name), cases) for one in spec.profiles
+    }
 
 
 def refused(name: str) -> Iterator[tuple[str, bool]]:
@@ -118,9 +120,9 @@ def missed() -> dict[tuple[str, str], Asked]:
     found = {}
     for number, line in enumerate(MISSED.read_bytes().splitlines(), 1):
         where = f"{MISSED.name}:{number}"
-        keys = ("bug", "profile", "op", *recorded.CASE)
+        keys = ("bug", "profile", "op", *CASE_KEYS)
         told = strict_json.JsonObject(strict_json.loads(line, where), where, keys)
-        case = recorded.case_of(told, told.text("op"))
+        case = case_from_json(strict_json.loads(line, where), told.text("op"), where)
         found[told.text("bug"), told.text("profile")] = asked(case)
     return found
 
@@ -132,7 +134,7 @@ def main() -> int:
             showing = [] if seen else [one for one in drawn(op, profile) if wrong(name, one)]
             if showing:
                 smallest = min(showing, key=lambda one: one.inputs[0].size).case
-                told = {"bug": name, "profile": profile, "op": op, **recorded.told(smallest)}
+                told = {"bug": name, "profile": profile, "op": op, **case_to_json(smallest)}
                 lines.append(json.dumps(told) + "\n")
                 print(name, profile, flush=True)
     MISSED.write_text("".join(lines), "utf-8")

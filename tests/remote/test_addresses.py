@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 from conformance import remote
 from conformance.cli import main, remote_paths
 from conformance.errors import SuiteError, UsageError
-from conformance.suite import packing
-from conformance.suite.containers import opened
+from conformance.suite.containers import open_container
+from conformance.suite.packing import pack_suite
 from conformance.suite.store import Suite, open_suite
 
 pytestmark = pytest.mark.needs("remote")
@@ -43,7 +43,7 @@ def files(address: str) -> dict[str, bytes]:
 
 @pytest.fixture(params=["folder", "packed"])
 def suite(request: pytest.FixtureRequest, small_suite: Suite, tmp_path: Path) -> Suite:
-    return small_suite if request.param == "folder" else packing.pack(small_suite, tmp_path / "s")
+    return small_suite if request.param == "folder" else pack_suite(small_suite, tmp_path / "s")
 
 
 def test_a_suite_is_the_same_there(suite: Suite, memory: str) -> None:
@@ -59,7 +59,7 @@ def test_a_suite_is_the_same_there(suite: Suite, memory: str) -> None:
 
 def test_what_was_changed_is_refused(suite: Suite, memory: str) -> None:
     sent(suite.path, memory)
-    opened.cache_clear()
+    open_container.cache_clear()
     entry = next(iter(suite.manifest.listed))
     name = entry.path if entry.inside is None else entry.inside.file
     file = remote.remote_path(f"{memory}/{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -194,3 +195,10 @@ class TestNames:
 def test_home_is_understood(small_suite, new, monkeypatch):
     monkeypatch.setenv("HOME", str(Path(new).parent))
     assert conformance.check(small_suite, "numpy", env=f"~/{Path(new).name}").conformant
+
+
+@pytest.mark.parametrize("module", ["conformance.run.worker", "conformance.repro.backend_source"])
+def test_a_process_there_imports_nothing_that_is_not_asked_of_an_environment(module):
+    absent = ("click", "hypothesis", "jsonschema_rs", "msgspec", "platformdirs", "yaml", "z3")
+    code = f"import sys; sys.modules |= dict.fromkeys({absent}); import {module}"
+    subprocess.run([sys.executable, "-c", code], check=True)

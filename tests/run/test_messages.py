@@ -16,7 +16,7 @@ from conformance.dtypes import DTYPES
 from conformance.errors import BackendError
 from conformance.grade.outcome import DescribedValue, Ending, Outcome
 from conformance.model import Answer, Case, Vector
-from conformance.run import messages
+from conformance.run import messages, responses
 from conformance.run.executor import Identity
 from conformance.run.framing import MAX_HEADER, PREFIX, Inbox, Malformed, pack
 
@@ -31,7 +31,7 @@ def received(message, limit=sys.maxsize):
 
 def carried(outcome, *, limit=1000, inputs=2):
     header, payload = received(messages.encode_response(7, outcome, limit))
-    return messages.decode_response(header, payload, 7, inputs)
+    return responses.decode_response(header, payload, 7, inputs)
 
 
 class TestFraming:
@@ -117,10 +117,10 @@ class TestAnswers:
 
     def test_a_program_need_not_say_more_than_this(self):
         header = {"number": 7, "outputs": [{"dtype": "f64", "shape": [2, 3]}]}
-        found = messages.decode_response(header, WIDE.tobytes(), 7, 2)
+        found = responses.decode_response(header, WIDE.tobytes(), 7, 2)
         assert found.ending is Ending.RETURNED
         np.testing.assert_array_equal(found.returned, [WIDE])
-        refused = messages.decode_response(
+        refused = responses.decode_response(
             {"number": 7, "ending": "raised", "message": "a\nb"}, b"", 7, 2
         )
         assert (refused.ending, refused.message) == (Ending.RAISED, "a b")
@@ -158,7 +158,7 @@ class TestAnswers:
             messages.encode_response(7, Outcome(Ending.RETURNED, [WIDE]), 1000)
         )
         with pytest.raises(Malformed):
-            messages.decode_response(header | {member: value}, payload, 7, 2)
+            responses.decode_response(header | {member: value}, payload, 7, 2)
 
     @pytest.mark.parametrize(
         "change",
@@ -182,7 +182,7 @@ class TestAnswers:
         )
         header["outputs"][0] |= change
         with pytest.raises(Malformed):
-            messages.decode_response(header, payload, 7, 2)
+            responses.decode_response(header, payload, 7, 2)
 
     def test_any_damage_is_refused_or_harmless(self):
         whole = messages.encode_response(
@@ -196,7 +196,7 @@ class TestAnswers:
                 damaged[chance.randrange(len(damaged))] = chance.randrange(256)
             try:
                 if message := received(bytes(damaged), limit=1000):
-                    assert isinstance(messages.decode_response(*message, 7, 2), Outcome)
+                    assert isinstance(responses.decode_response(*message, 7, 2), Outcome)
             except Malformed:
                 refused += 1
         assert refused > 1000
@@ -221,7 +221,7 @@ class TestIntroductions:
         )
         who = Identity("n\ud800\x00", "1", declared, {"a": "b"}, PROCESS)
         header, _ = received(messages.encode_hello(who))
-        found = messages.decode_hello(header)
+        found = responses.decode_hello(header)
         assert found == replace(who, name="n\\ud800\\x00")
         assert found.facts == who.facts
         assert found.process == PROCESS
@@ -231,7 +231,7 @@ class TestIntroductions:
             messages.encode_load_failure(BackendError("no driver", hint="install it"))
         )
         with pytest.raises(BackendError, match="no driver") as caught:
-            messages.decode_hello(header)
+            responses.decode_hello(header)
         assert caught.value.hint == "install it"
 
     @pytest.mark.parametrize(
@@ -254,10 +254,10 @@ class TestIntroductions:
     )
     def test_others_are_refused(self, header):
         with pytest.raises(Malformed):
-            messages.decode_hello(header)
+            responses.decode_hello(header)
 
     def test_a_program_need_not_say_more_than_this(self):
-        found = messages.decode_hello({"hello": NEEDED})
+        found = responses.decode_hello({"hello": NEEDED})
         assert (found.name, found.version, found.capabilities, found.facts) == ("n", "1", None, {})
         assert set(found.process) == {"platform", "variables"}
 
@@ -267,11 +267,11 @@ class TestIntroductions:
     )
     def test_another_protocol_is_told_as_one(self, change, said):
         with pytest.raises(BackendError, match=said):
-            messages.decode_hello({"hello": {**NEEDED, **change}})
+            responses.decode_hello({"hello": {**NEEDED, **change}})
 
     def test_nothing_else_that_is_told_of_a_process_arrives(self):
         more = {**PROCESS, "user": "somebody"}
-        found = messages.decode_hello({"hello": {**TOLD, "process": more}})
+        found = responses.decode_hello({"hello": {**TOLD, "process": more}})
         assert found.process == PROCESS
 
     @pytest.mark.parametrize(
@@ -288,4 +288,4 @@ class TestIntroductions:
     def test_capabilities_that_cannot_be_read_are_an_error_of_the_backend(self, declared):
         told = {**TOLD, "capabilities": declared}
         with pytest.raises(BackendError, match="capabilities"):
-            messages.decode_hello(json.loads(json.dumps({"hello": told})))
+            responses.decode_hello(json.loads(json.dumps({"hello": told})))

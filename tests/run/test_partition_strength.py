@@ -14,8 +14,8 @@ from conformance.run.partition_strength import FEWEST, measured
 from conformance.strength import PartitionStrength, RunStrength, StrengthState
 from conformance.suite.entries import Entry
 from conformance.suite.manifest import Manifest
-from conformance.suite.parts import Part, Parts, Survivors
-from conformance.suite.strength import Strength
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.unreachable import Unreachable
 
 OP = "Pool-1"
 MUTANTS = tuple(f"m{number:02}" for number in range(30))
@@ -40,7 +40,7 @@ def entry(name, kills=(), *, op=OP, dtype="f32", reject=None, excused=(), edges=
 
 
 def manifest(*entries, parts=None, **more):
-    strength = {} if parts is None else {OP: Strength(parts=parts, **more)}
+    strength = {} if parts is None else {OP: Unreachable(parts=parts, **more)}
     return Manifest(name="core", seed=0, versions={}, listed=entries, strength=strength)
 
 
@@ -55,7 +55,7 @@ def strengths(results, suite, *, level="should", declared=None):
 def table(*, inert=(), stated=(), excused=(), profile=None, **others):
     """Parts with f32 of rank 4; each other by its name (``f16_4``) with nothing that survives."""
     found = {
-        Part("f32", 4): Survivors(
+        Partition("f32", 4): Survivors(
             inert=frozenset(inert),
             stated=dict.fromkeys(stated, "why"),
             excused=frozenset(excused),
@@ -63,10 +63,10 @@ def table(*, inert=(), stated=(), excused=(), profile=None, **others):
     }
     for name in others:
         dtype, rank = name.split("_")
-        found[Part(dtype, int(rank))] = Survivors()
+        found[Partition(dtype, int(rank))] = Survivors()
     if profile is not None:
-        found[Part("f32", 4, "floor-only")] = Survivors(inert=frozenset(profile))
-    return Parts(found, {"floor-only": (CEIL,)})
+        found[Partition("f32", 4, "floor-only")] = Survivors(inert=frozenset(profile))
+    return SurvivorTable(found, {"floor-only": (CEIL,)})
 
 
 HALF, REST = MUTANTS[:15], MUTANTS[15:]

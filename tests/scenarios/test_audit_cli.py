@@ -16,8 +16,8 @@ from conformance.cli import main
 from conformance.spec import catalogue
 from conformance.spec.catalogue import StatedEquivalence, mutants_of
 from conformance.spec.loader import find_spec
-from conformance.suite.parts import Part
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.survivors import Partition
 from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
@@ -207,7 +207,7 @@ class TestAPart:
     def can_show(self, profile: str, op: str = OP) -> int:
         """How many mutants can show in f32 images, within a profile or any."""
         parts = tiers.core().manifest.strength[op].parts
-        never = parts.survivors[Part("f32", 4, profile)].cannot_show("should")
+        never = parts.survivors[Partition("f32", 4, profile)].unkillable("should")
         return counted(op) - len(never)
 
     @pytest.mark.exhaustive  # of a profile in smoke see test_mutant_states and test_images

@@ -23,10 +23,16 @@ from conformance.model import Vector
 from conformance.spec.digest import spec_digest
 from conformance.spec.loader import find_spec
 from conformance.spec.strata import is_stratum, strata_of
-from conformance.suite import proofs
-from conformance.suite.parts import Parts
+from conformance.suite.proofs import (
+    encode_proofs,
+    load_proofs,
+    parse_proofs,
+    proven_infeasible,
+    read_proofs,
+)
 from conformance.suite.store import Suite
-from conformance.suite.strength import Strength
+from conformance.suite.survivors import SurvivorTable
+from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
@@ -44,7 +50,10 @@ def table(shown: Result) -> dict[tuple[str, int], tuple[int, ...]]:
 
 
 def rewritten(
-    suite: Suite, folder: Path, vectors: list[Vector], strength: dict[str, Strength] | None = None
+    suite: Suite,
+    folder: Path,
+    vectors: list[Vector],
+    strength: dict[str, Unreachable] | None = None,
 ) -> Suite:
     return write_suite(
         folder,
@@ -56,10 +65,10 @@ def rewritten(
     )
 
 
-def _without_parts(suite: Suite) -> dict[str, Strength]:
+def _without_parts(suite: Suite) -> dict[str, Unreachable]:
     """The table of parts tells of mutants; a suite without kills has none."""
     known = suite.manifest.strength.items()
-    return {op: dataclasses.replace(one, parts=Parts()) for op, one in known}
+    return {op: dataclasses.replace(one, parts=SurvivorTable()) for op, one in known}
 
 
 class TestASmallSuite:
@@ -105,7 +114,7 @@ class TestInfeasiblePairs:
             for b in names
             if a <= b and not {a, b} <= set(vector.edges)
         }
-        strength = {AVG: Strength(infeasible={4: known})}
+        strength = {AVG: Unreachable(infeasible={4: known})}
         suite = rewritten(small_suite, tmp_path / "suite", [vector], strength)
         shown = coverage("--suite", suite.path, "--why")
         n = len(vector.edges)
@@ -121,7 +130,7 @@ class TestInfeasiblePairs:
     def test_one_that_a_vector_shows_is_a_failure(self, small_suite: Suite, tmp_path: Path) -> None:
         (vector,) = (v for v in small_suite.vectors([AVG]) if v.case.reject is None)
         a, b = sorted(vector.edges)[:2]
-        strength = {AVG: Strength(infeasible={4: {(a, b): ()}})}
+        strength = {AVG: Unreachable(infeasible={4: {(a, b): ()}})}
         suite = rewritten(small_suite, tmp_path / "suite", [vector], strength)
         shown = coverage("--suite", suite.path, "--op", AVG)
         assert shown.exit_code == 1
@@ -237,8 +246,8 @@ class TestProve:
             ("Tiny-1", "3", "0", "found"),
             ("Tiny-1", "4", "0", "found"),
         ]
-        found = proofs.read(kept)
-        assert proofs.known(find_spec(str(spec))) == found
+        found = read_proofs(kept)
+        assert load_proofs(find_spec(str(spec))) == found
         assert [int(row[3]) for row in rows] == [len(one) for one in found.infeasible.values()]
         assert found.strata == strata_of(find_spec(str(spec))).meaning
         assert {pair for pair in found.infeasible[3] if not any(map(is_stratum, pair))} == {
@@ -258,10 +267,10 @@ class TestProve:
         monkeypatch.setattr(plan, "make", partial(plan.make, effort=Effort(**tiny.EFFORT)))
         out = tmp_path / "out"
         words = ["generate", "--op", str(spec), "--seed", "5", "--out", str(out)]
-        known = proofs.parse(PROVEN.encode(), "here")
+        known = parse_proofs(PROVEN.encode(), "here")
         digest_of = spec_digest(find_spec(str(spec)))
         spec.with_suffix(".proofs.json").write_bytes(
-            proofs.dump(dataclasses.replace(known, specification=digest_of))
+            encode_proofs(dataclasses.replace(known, specification=digest_of))
         )
         shown = CliRunner().invoke(main, words)
         assert "undecided" not in shown.stdout
@@ -271,25 +280,27 @@ class TestProve:
 
     @pytest.mark.exhaustive
     def test_what_is_proven_of_other_strata_is_found_anew(self, spec: Path, kept: Path) -> None:
-        found = proofs.read(kept)
+        found = read_proofs(kept)
         wrong = {
             rank: {**pairs, ("remainder images-1", "remainder images-1"): ()}
             for rank, pairs in found.infeasible.items()
         }
         other = dataclasses.replace(found, infeasible=wrong, strata="0" * 64)
-        kept.write_bytes(proofs.dump(other))
-        believed = {pair for pairs in proofs.of(find_spec(str(spec))).values() for pair in pairs}
+        kept.write_bytes(encode_proofs(other))
+        believed = {
+            pair for pairs in proven_infeasible(find_spec(str(spec))).values() for pair in pairs
+        }
         assert believed
         assert not any(is_stratum(one) for pair in believed for one in pair)
         assert coverage("--prove", "--op", spec).exit_code == 0
-        assert proofs.read(kept).infeasible == found.infeasible
-        assert proofs.read(kept).strata == found.strata
+        assert read_proofs(kept).infeasible == found.infeasible
+        assert read_proofs(kept).strata == found.strata
 
     def test_a_contradiction_that_is_none_is_refuted(self, spec: Path, kept: Path) -> None:
-        found = proofs.read(kept)
+        found = read_proofs(kept)
         wrong = {**found.infeasible[4], ("channels", "strided"): ()}
         infeasible = {**found.infeasible, 4: wrong}
-        kept.write_bytes(proofs.dump(dataclasses.replace(found, infeasible=infeasible)))
+        kept.write_bytes(encode_proofs(dataclasses.replace(found, infeasible=infeasible)))
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 1
         assert "refuted" in shown.stdout
@@ -299,10 +310,10 @@ class TestProve:
     def test_a_contradiction_that_a_case_disproves_is_refuted_whatever_the_solver_says(
         self, spec: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        found = proofs.read(kept)
+        found = read_proofs(kept)
         wrong = {**found.infeasible[4], ("channels", "strided"): (), ("f16", "strided"): ()}
         infeasible = {**found.infeasible, 4: wrong}
-        kept.write_bytes(proofs.dump(dataclasses.replace(found, infeasible=infeasible)))
+        kept.write_bytes(encode_proofs(dataclasses.replace(found, infeasible=infeasible)))
         monkeypatch.setattr(Prover, "confirms", lambda *_: True)
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 1
@@ -310,8 +321,8 @@ class TestProve:
         assert "marked infeasible, but not confirmed: f16 with strided" in shown.stdout
 
     def test_a_pair_without_either_is_undecided(self, spec: Path, kept: Path) -> None:
-        found = proofs.read(kept)
-        kept.write_bytes(proofs.dump(dataclasses.replace(found, witnesses=found.witnesses[:1])))
+        found = read_proofs(kept)
+        kept.write_bytes(encode_proofs(dataclasses.replace(found, witnesses=found.witnesses[:1])))
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 1
         assert "    undecided: " in shown.stdout

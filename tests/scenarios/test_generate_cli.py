@@ -36,6 +36,7 @@ from conformance.suite import writer
 from conformance.suite.lint import lint
 from conformance.suite.packing import Packer
 from conformance.suite.store import open_suite
+from conformance.suite.writer import write_file
 
 # What must not matter: the order of sets, and a machine that calls itself a build server.
 ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
@@ -278,7 +279,7 @@ def draw(spec: Path, out: Path, count: int, *more: object) -> Result:
 
 @pytest.fixture
 def small_containers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "MOST", 20)
+    monkeypatch.setattr(drawn, "MAX_VECTORS", 20)
 
 
 @pytest.mark.usefixtures("small_containers")
@@ -290,7 +291,7 @@ class TestDrawn:
         assert made.exit_code == 0, made.output
         assert "50 value vectors,   2 negative tests" in made.output
         suite = open_suite(tmp_path / "out")
-        assert [len(piece) for piece in suite.manifest.pieces] == [20, 20, 10, 2]
+        assert [len(piece) for piece in suite.manifest.chunks] == [20, 20, 10, 2]
         assert suite.name == "drawn"
         assert suite.verify() == lint(suite) == ()
         tiny_spec = find_spec(str(spec))
@@ -326,7 +327,7 @@ class TestDrawn:
         self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Any
     ) -> None:
         assert draw(spec, tmp_path / "whole", 50).exit_code == 0
-        whole, made = drawn.container, []
+        whole, made = drawn.encode_container, []
 
         def failing(vectors: Any) -> bytes:
             made.append(vectors)
@@ -334,7 +335,7 @@ class TestDrawn:
                 raise error
             return whole(vectors)
 
-        monkeypatch.setattr(drawn, "container", failing)
+        monkeypatch.setattr(drawn, "encode_container", failing)
         stopped = draw(spec, tmp_path / "out", 50)
         assert stopped.exit_code not in (0, 1, 3), stopped.output
         assert "to resume: run the same command again" in stopped.output
@@ -343,7 +344,7 @@ class TestDrawn:
         shutil.copytree(tmp_path / ".out.new", tmp_path / ".other.new")
         assert "resuming" not in draw(spec, tmp_path / "other", 51).output
         made.clear()
-        monkeypatch.setattr(drawn, "container", whole)
+        monkeypatch.setattr(drawn, "encode_container", whole)
         resumed = draw(spec, tmp_path / "out", 50)
         assert resumed.exit_code == 0
         assert "resuming: 2 of 4 containers are there" in resumed.output
@@ -445,7 +446,7 @@ class TestInterruption:
         self, spec: Path, old: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = tiny.content(old)
-        write, left = writer.write, [3]
+        write, left = write_file, [3]
 
         def full(file: Path, data: bytes) -> None:
             left[0] -= 1
@@ -454,7 +455,7 @@ class TestInterruption:
             write(file, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "write", full)
+            patch.setattr(writer, "write_file", full)
             shown = generate(spec, old, "--seed", 5, "--force")
         assert shown.exit_code == 2
         assert "No space left on device" in shown.stderr
@@ -469,13 +470,13 @@ class TestInterruption:
         code = f"""
 import os, signal
 from conformance.suite import writer
-write, written = writer.write, []
+write, written = writer.write_file, []
 def stop(file, data):
     write(file, data)
     written.append(file)
     if len(written) == 3:
         os.kill(os.getpid(), signal.{name})
-writer.write = stop
+writer.write_file = stop
 {tiny.MAIN}
 """
         words = ("generate", "--op", spec, "--out", old, "--seed", 5, "--force")

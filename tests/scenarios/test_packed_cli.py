@@ -19,7 +19,9 @@ from conformance.log import results as kept
 from conformance.log.encoding import encode
 from conformance.log.events import as_event
 from conformance.log.reader import read
-from conformance.suite import containers, packing
+from conformance.suite import packing
+from conformance.suite.containers import open_container
+from conformance.suite.packing import pack_suite, unpack_suite
 from conformance.suite.store import Suite, open_suite
 
 WRONG = """
@@ -44,14 +46,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Suite:
         strength={op: smoke.manifest.strength[op] for op in ops},
         specifications={op: smoke.manifest.specifications[op] for op in ops},
     )
-    return packing.unpack(replace(smoke, manifest=manifest), tmp_path_factory.mktemp("f") / "suite")
+    return unpack_suite(replace(smoke, manifest=manifest), tmp_path_factory.mktemp("f") / "suite")
 
 
 @pytest.fixture(scope="module")
 def packed(folder: Suite, tmp_path_factory: pytest.TempPathFactory) -> Suite:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "MOST", 7)
-        return packing.pack(folder, tmp_path_factory.mktemp("packed") / "suite")
+        patch.setattr(packing, "MAX_VECTORS", 7)
+        return pack_suite(folder, tmp_path_factory.mktemp("packed") / "suite")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +126,7 @@ def test_a_digest_that_is_not_true_is_never_claimed(
     packed: Suite, backend: str, tmp_path: Path
 ) -> None:
     """A run of a part makes no claim and goes on; the whole, and merging, are refused."""
-    again = packing.pack(packed, tmp_path / "again")
+    again = pack_suite(packed, tmp_path / "again")
     file = again.path / "manifest.json"
     logs = [tmp_path / n / "run.jsonl" for n in "12"]
     document = json.loads(file.read_bytes()) | {"digest": "0" * 64}
@@ -176,7 +178,7 @@ def test_one_is_shown_by_its_digest(packed: Suite, folder: Suite) -> None:
 
 
 def test_pack_and_unpack(folder: Suite, tmp_path: Path) -> None:
-    containers.opened.cache_clear()
+    open_container.cache_clear()
     made = command("suite", "pack", folder.path, "--out", tmp_path / "packed")
     assert made.exit_code == 0, made.output
     assert f"{len(folder)} vectors in " in made.output

@@ -18,11 +18,25 @@ from conformance.cli import main
 from conformance.generate import recorded
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
-from conformance.suite import cases, derived, proofs, shipped_suite
-from conformance.suite.archive import unpack
+from conformance.suite import manifest_check, proofs, recorded_cases, recordings
+from conformance.suite.archive import read_zip
 from conformance.suite.entries import Entry
-from conformance.suite.parts import Parts
+from conformance.suite.manifest_check import manifest_problems
+from conformance.suite.proofs import (
+    encode_proofs,
+    proven_infeasible,
+    read_proofs,
+    shipped_proofs_file,
+)
+from conformance.suite.recorded_cases import (
+    RecordedCases,
+    encode_recorded_cases,
+    read_recorded_cases,
+    recorded_cases_file,
+)
+from conformance.suite.shipped_suite import is_outdated
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.survivors import SurvivorTable
 
 OP = "onnx.GlobalMaxPool-22"
 RECORDED = sorted(path.stem for path in (resources.directory("specs") / "cases").glob("*.jsonl"))
@@ -46,16 +60,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 @pytest.fixture(scope="module", autouse=True)
 def read_once() -> Iterator[None]:
     """Recorded cases that are not spoilt are parsed once."""
-    read, known = cases.read, {}
+    read, known = read_recorded_cases, {}
 
-    def kept(file: Path) -> cases.Cases:
+    def kept(file: Path) -> RecordedCases:
         key = file.name, file.read_bytes()
         if key not in known:
             known[key] = read(file)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cases, "read", kept)
+        for module in (recorded_cases, recordings, manifest_check):
+            patch.setattr(module, "read_recorded_cases", kept)
         yield
 
 
@@ -65,13 +80,15 @@ def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "specs"
     found = resources.directory
     shutil.copytree(found("specs"), copy)
-    monkeypatch.setattr(cases, "directory", lambda name: copy if name == "specs" else found(name))
+    monkeypatch.setattr(
+        recorded_cases, "directory", lambda name: copy if name == "specs" else found(name)
+    )
     monkeypatch.setattr(proofs, "directory", lambda name: copy if name == "specs" else found(name))
     return copy
 
 
 def unpacked(suite: Suite, entry: Entry) -> dict[str, bytes]:
-    return unpack(suite.content(entry), limit=1 << 26)
+    return read_zip(suite.content(entry), limit=1 << 26)
 
 
 def test_their_vectors_are_those_that_are_shipped(made: Suite, shipped: Suite) -> None:
@@ -98,7 +115,7 @@ def test_so_is_what_the_manifest_says_of_them(made: Suite, shipped: Suite) -> No
     for entry in made.manifest.listed:
         assert replace(entry, bytes=0, sha256="") == known[entry.id]
     for op in made.manifest.ops:
-        whole = replace(shipped.manifest.strength[op], parts=Parts())
+        whole = replace(shipped.manifest.strength[op], parts=SurvivorTable())
         assert made.manifest.strength[op] == whole
     assert made.manifest.seed == shipped.manifest.seed
 
@@ -124,7 +141,7 @@ def test_recording_them_again_gives_the_same_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("op", RECORDED)
 def test_every_known_bug_is_killed_at_both_levels(op: str) -> None:
-    found = cases.read(cases.file_of(op)).recorded
+    found = read_recorded_cases(recorded_cases_file(op)).recorded
     should = {bug for one in found for bug in one.kills}
     must = {bug for one in found for bug in set(one.kills) - set(one.excused)}
     counted = [bug for bug in mutants_of(find_spec(op)) if not bug.equivalent]
@@ -137,8 +154,8 @@ def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) ->
     found = recorded.read(op)
     assert found is not None
     assert found.op == op
-    assert not shipped_suite.outdated(find_spec(op), found)
-    assert proofs.of(find_spec(op)) == proofs.read(proofs.shipped(op)).infeasible
+    assert not is_outdated(find_spec(op), found)
+    assert proven_infeasible(find_spec(op)) == read_proofs(shipped_proofs_file(op)).infeasible
 
 
 def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> None:
@@ -146,7 +163,7 @@ def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> 
     words = ["generate", "--op", "AdaptiveMaxPool-8", "--suite", "smoke", "--out", str(out)]
     assert CliRunner().invoke(main, words).exit_code == 0
     (score,) = audit(open_suite(out), ["AdaptiveMaxPool-8"], processes=1, progress=lambda *_: None)
-    known = cases.read(cases.file_of("AdaptiveMaxPool-8"))
+    known = read_recorded_cases(recorded_cases_file("AdaptiveMaxPool-8"))
     seen = 0
     for one in known.recorded:
         if "smoke" in one.suites and one.case.reject is None:
@@ -159,11 +176,11 @@ def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> 
 
 class TestLint:
     def test_what_is_recorded_is_sound(self) -> None:
-        assert list(derived.problems()) == []
+        assert list(manifest_problems()) == []
 
     def test_a_kill_that_is_edited(self, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
-        known = cases.read(file)
+        known = read_recorded_cases(file)
         bare = [one.case.id.startswith("f32") for one in known.recorded]
         killed = [
             {
@@ -183,34 +200,38 @@ class TestLint:
             )
             for one, own in zip(known.recorded, bare, strict=True)
         ]
-        file.write_bytes(cases.dump(replace(known, recorded=tuple(spoilt))))
-        found = list(derived.problems())
+        file.write_bytes(encode_recorded_cases(replace(known, recorded=tuple(spoilt))))
+        found = list(manifest_problems())
         assert any(f"{lost} is not killed, but not listed as a survivor" in one for one in found)
 
     def test_a_specification_that_has_changed(self, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
-        file.write_bytes(cases.dump(replace(cases.read(file), specification="0" * 64)))
-        (found,) = derived.problems()
+        file.write_bytes(
+            encode_recorded_cases(replace(read_recorded_cases(file), specification="0" * 64))
+        )
+        (found,) = manifest_problems()
         assert found.startswith(f"{OP}.jsonl: recorded for another version of {OP}")
 
     def test_proofs_of_another_specification(self, specs: Path) -> None:
         file = specs / "proofs" / "AvgPool-1.json"
-        file.write_bytes(proofs.dump(replace(proofs.read(file), specification="0" * 64)))
-        assert proofs.of(find_spec("AvgPool-1")) == {}
-        (found,) = derived.problems()
+        file.write_bytes(encode_proofs(replace(read_proofs(file), specification="0" * 64)))
+        assert proven_infeasible(find_spec("AvgPool-1")) == {}
+        (found,) = manifest_problems()
         assert found.startswith("AvgPool-1.json: the proofs are of another version")
 
     def test_a_damaged_file(self, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
         file.write_bytes(file.read_bytes()[:-30])
-        (found,) = derived.problems()
+        (found,) = manifest_problems()
         assert f"{OP}.jsonl:" in found
         assert "not readable as JSON" in found
 
 
 def test_what_has_changed_since_is_told(specs: Path, tmp_path: Path) -> None:
     file = specs / "cases" / f"{OP}.jsonl"
-    file.write_bytes(cases.dump(replace(cases.read(file), specification="0" * 64)))
+    file.write_bytes(
+        encode_recorded_cases(replace(read_recorded_cases(file), specification="0" * 64))
+    )
     out = str(tmp_path / "out")
     shown = CliRunner().invoke(main, ["generate", "--op", OP, "--suite", "smoke", "--out", out])
     assert shown.exit_code == 0

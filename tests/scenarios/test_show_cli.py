@@ -19,7 +19,7 @@ from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.loader import find_spec, load_spec
-from conformance.suite.origin import carried
+from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -295,7 +295,7 @@ class TestOwnOperator:
     def own(self, spec: Path, tmp_path: Path) -> Suite:
         case = Case("Tiny-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"strides": [2]})
         made = [(build(load_spec(spec), case), ("core",))]
-        basis = carried(load_spec(spec), ())
+        basis = carried_origin(load_spec(spec), ())
         return write_suite(tmp_path / "own", made, name="own", seed=0, versions={}, bases=[basis])
 
     def test_is_shown_by_the_specification_that_its_suite_carries(

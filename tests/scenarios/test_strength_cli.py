@@ -14,9 +14,9 @@ from conformance.cli import main
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.loader import find_spec
-from conformance.suite.parts import Part, Parts, Survivors
 from conformance.suite.store import Suite
-from conformance.suite.strength import Strength
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
@@ -90,10 +90,10 @@ def suite(small_suite: Suite, tmp_path):
                 dtype, fewer = case.types["T"], 10 * (case == MORE)
                 killed = count[dtype] - fewer if case.op == ADAPTIVE else 40
                 kills[vector.id] = tuple(MUTANTS[:killed])
-                part = Part(dtype, len(case.shapes["data"]))
+                part = Partition(dtype, len(case.shapes["data"]))
                 left = frozenset(MUTANTS[killed + fewer :])
                 survivors[case.op][part] = Survivors(undetermined=left)
-        strength = {op: Strength(parts=Parts(found)) for op, found in survivors.items()}
+        strength = {op: Unreachable(parts=SurvivorTable(found)) for op, found in survivors.items()}
         return write_suite(
             tmp_path / f"suite-{name}",
             vectors,

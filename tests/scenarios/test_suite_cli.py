@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
-from conformance.suite.archive import pack, unpack
+from conformance.suite.archive import read_zip, write_zip
 from conformance.suite.store import Suite, open_suite
 
 Spoil = Callable[[Path], str]
@@ -80,9 +80,9 @@ def pickled(folder: Path) -> str:
     buffer = io.BytesIO()
     np.save(buffer, np.array([Trap(folder.parent / "trapped")], object), allow_pickle=True)
     file = first(folder)
-    members = unpack(file.read_bytes(), limit=2**24)
+    members = read_zip(file.read_bytes(), limit=2**24)
     members["input_0.npy"] = buffer.getvalue()
-    file.write_bytes(pack(list(members.items())))
+    file.write_bytes(write_zip(list(members.items())))
     _relist(folder, file)
     return file.name
 

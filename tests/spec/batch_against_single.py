@@ -20,7 +20,7 @@ from conformance.spec.case_table import table_of
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec
-from conformance.suite import cases as recorded
+from conformance.suite.recorded_cases import read_recorded_cases, recorded_cases_file
 
 UNUSUAL = (-(1 << 62), -(1 << 40), -7, -1, 0, 1, 2, 9, 61, 4099, 1 << 31, 1 << 40, 1 << 61, 1 << 62)
 
@@ -47,8 +47,8 @@ def cases(spec: OpSpec, rank: int, count: int) -> list[Case]:
     aims = [aim for edge in spec.edges for aim in edge.aims]
     for aim in chance.sample(aims, min(len(aims), 12, count // 2)):
         drawn += draw(spec, rank, max(2, count // 48), root=3, aim=aim)
-    file = recorded.file_of(spec.op)
-    known = [one.case for one in recorded.read(file).recorded] if file.is_file() else []
+    file = recorded_cases_file(spec.op)
+    known = [one.case for one in read_recorded_cases(file).recorded] if file.is_file() else []
     refused = [case for case in known if case.reject and len(case.shapes["data"]) == rank]
     chance.shuffle(drawn)
     drawn = chance.sample(refused, min(len(refused), max(1, count // 8))) + drawn

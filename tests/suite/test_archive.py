@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.errors import SuiteError
 from conformance.suite import archive
-from conformance.suite.archive import MAX_MEMBERS, pack, unpack
+from conformance.suite.archive import MAX_MEMBERS, read_zip, write_zip
 
 LIMIT = 10_000
 
@@ -30,7 +30,7 @@ def plain_zip(members: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLAT
 
 def refusal(data: bytes, limit: int = LIMIT) -> str:
     with pytest.raises(SuiteError) as caught:
-        unpack(data, limit=limit, source="some.npz")
+        read_zip(data, limit=limit, source="some.npz")
     assert caught.value.hint
     assert caught.value.message.startswith("some.npz: ")
     return caught.value.message
@@ -43,23 +43,25 @@ def refusal(data: bytes, limit: int = LIMIT) -> str:
     )
 )
 def test_members_come_back_in_order(members: dict[str, bytes]) -> None:
-    packed = pack(list(members.items()))
-    assert pack(list(members.items())) == packed
-    found = unpack(packed, limit=LIMIT)
+    packed = write_zip(list(members.items()))
+    assert write_zip(list(members.items())) == packed
+    found = read_zip(packed, limit=LIMIT)
     assert list(found.items()) == list(members.items())
 
 
 def test_another_process_packs_the_same_bytes() -> None:
     code = (
-        "import sys; from conformance.suite.archive import pack;"
-        "sys.stdout.buffer.write(pack([('a.json', b'{}'), ('b/c.npy', bytes(1000))]))"
+        "import sys; from conformance.suite.archive import write_zip;"
+        "sys.stdout.buffer.write(write_zip([('a.json', b'{}'), ('b/c.npy', bytes(1000))]))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert found.stdout == pack([("a.json", b"{}"), ("b/c.npy", bytes(1000))])
+    assert found.stdout == write_zip([("a.json", b"{}"), ("b/c.npy", bytes(1000))])
 
 
 def test_stored_members_are_read() -> None:
-    assert unpack(plain_zip([("a.npy", b"abc")], zipfile.ZIP_STORED), limit=3) == {"a.npy": b"abc"}
+    assert read_zip(plain_zip([("a.npy", b"abc")], zipfile.ZIP_STORED), limit=3) == {
+        "a.npy": b"abc"
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_stored_members_are_read() -> None:
 def test_names_that_are_not_plain_are_refused(name: str) -> None:
     assert "has a name that is not allowed" in refusal(plain_zip([(name, b"")]))
     with pytest.raises(ValueError, match="not a member name"):
-        pack([(name, b"")])
+        write_zip([(name, b"")])
 
 
 def test_a_name_that_hides_its_end_is_refused() -> None:
@@ -97,7 +99,7 @@ def test_a_name_given_twice_is_refused() -> None:
         data = plain_zip([("a.npy", b"one"), ("a.npy", b"two")])
     assert "'a.npy' has a name that another member has" in refusal(data)
     with pytest.raises(ValueError, match="same name"):
-        pack([("a.npy", b"one"), ("a.npy", b"two")])
+        write_zip([("a.npy", b"one"), ("a.npy", b"two")])
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -127,7 +129,7 @@ def test_what_is_read_without_zipfile_is_what_zipfile_reads(
 
     def outcome(changed: bytes) -> object:
         try:
-            return unpack(changed, limit=LIMIT)
+            return read_zip(changed, limit=LIMIT)
         except SuiteError as error:
             return error.message
 

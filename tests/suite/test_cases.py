@@ -16,9 +16,14 @@ from conformance.errors import SuiteError
 from conformance.model import Case
 from conformance.spec.digest import spec_digest
 from conformance.spec.loader import find_spec, load_spec_text, shipped_operators
-from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases, Recorded
-from conformance.suite.proofs import Proofs
+from conformance.suite.proofs import Proofs, encode_proofs, parse_proofs
+from conformance.suite.recorded_cases import (
+    RecordedCase,
+    RecordedCases,
+    encode_recorded_cases,
+    parse_recorded_cases,
+    read_recorded_cases,
+)
 
 POOL = Case(
     op="AvgPool-1",
@@ -27,15 +32,15 @@ POOL = Case(
     attributes={"kernel": [2], "exclude-pad": True, "auto_pad": "explicit"},
     seed=3,
 )
-CASES = Cases(
+CASES = RecordedCases(
     op="AvgPool-1",
     specification="0" * 64,
     seed=7,
     versions={"numpy": "2.4"},
     recorded=(
-        Recorded(POOL, "must", ("smoke", "core"), ("floor", "twice"), ("twice",)),
-        Recorded(replace(POOL, seed=4), "must", ("core",), ("floor",), withdrawn="it is wrong"),
-        Recorded(replace(POOL, reject="zero-stride"), "should", ("core",)),
+        RecordedCase(POOL, "must", ("smoke", "core"), ("floor", "twice"), ("twice",)),
+        RecordedCase(replace(POOL, seed=4), "must", ("core",), ("floor",), withdrawn="it is wrong"),
+        RecordedCase(replace(POOL, reject="zero-stride"), "should", ("core",)),
     ),
     indistinguishable=(("floor", "twice"),),
 )
@@ -60,22 +65,22 @@ def put(line: int, place: int, value: object) -> Callable[[list[Any]], object]:
 
 def refused(data: bytes) -> str:
     with pytest.raises(SuiteError) as caught:
-        cases.parse(data, "cases.jsonl")
+        parse_recorded_cases(data, "cases.jsonl")
     return str(caught.value)
 
 
 def edited(change: Callable[[list[dict[str, Any]]], object]) -> bytes:
-    lines = [json.loads(line) for line in cases.dump(CASES).splitlines()]
+    lines = [json.loads(line) for line in encode_recorded_cases(CASES).splitlines()]
     change(lines)
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 class TestCases:
     def test_they_come_back(self) -> None:
-        assert cases.parse(cases.dump(CASES), "here") == CASES
+        assert parse_recorded_cases(encode_recorded_cases(CASES), "here") == CASES
 
     def test_one_line_a_case(self) -> None:
-        lines = cases.dump(CASES).decode().splitlines()
+        lines = encode_recorded_cases(CASES).decode().splitlines()
         assert len(lines) == 1 + 3
         assert [json.loads(line)[0] for line in lines[1:]] == [
             one.case.id for one in CASES.recorded
@@ -86,12 +91,12 @@ class TestCases:
         assert CASES.withdrawn == {CASES.recorded[1].case.id: "it is wrong"}
 
     def test_a_new_fault_leaves_the_other_lines_as_they_are(self) -> None:
-        before = cases.parse(cases.dump(CASES), "here")
+        before = parse_recorded_cases(encode_recorded_cases(CASES), "here")
         first, *rest = before.recorded
         more = replace(first, kills=("aaa-new", *first.kills))
-        after = cases.dump(replace(before, recorded=(more, *rest)))
-        assert cases.parse(after, "here").recorded == (more, *rest)
-        assert after.splitlines()[2:] == cases.dump(CASES).splitlines()[2:]
+        after = encode_recorded_cases(replace(before, recorded=(more, *rest)))
+        assert parse_recorded_cases(after, "here").recorded == (more, *rest)
+        assert after.splitlines()[2:] == encode_recorded_cases(CASES).splitlines()[2:]
 
     @given(
         st.lists(
@@ -100,26 +105,31 @@ class TestCases:
     )
     def test_any_kills_come_back(self, kills: list[list[str]]) -> None:
         recorded = tuple(
-            Recorded(replace(POOL, seed=i), "must", ("core",), tuple(sorted(k)), tuple(sorted(k)))
+            RecordedCase(
+                replace(POOL, seed=i), "must", ("core",), tuple(sorted(k)), tuple(sorted(k))
+            )
             for i, k in enumerate(kills)
         )
         some = replace(CASES, recorded=recorded)
-        assert cases.parse(cases.dump(some), "here") == some
+        assert parse_recorded_cases(encode_recorded_cases(some), "here") == some
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             (put(1, SEED, 9), "the case makes"),
-            (lambda lines: lines[1].pop(), "is not a list of 14 values"),
-            (lambda lines: lines[1].append(1), "is not a list of 14 values"),
+            (lambda lines: lines[1].pop(), "Expected `array` of at least length 14, got 13"),
+            (lambda lines: lines[1].append(1), "Expected `array` of at most length 14, got 15"),
             (put(1, KILLS, "BA"), "places behind the table of 2"),
             (put(1, KILLS, "?"), "is not base64url"),
-            (put(1, KILLS, [0]), "where text belongs"),
+            (put(1, KILLS, [0]), "[11]: Expected `str`, got `array`"),
             (put(2, EXCUSED, "Ag"), "'excused' holds mutants that"),
-            (put(1, LEVEL, "may"), "level 'may' is not one of must, should"),
-            (put(1, ATTRIBUTES, [{}, True, "explicit"]), "which none can be"),
+            (put(1, LEVEL, "may"), "[8]: Expected `str`"),
+            (
+                put(1, ATTRIBUTES, [{}, True, "explicit"]),
+                "[3][0]: Expected `bool | int | str | array | null`, got `object`",
+            ),
             (put(1, ATTRIBUTES, [[2]]), "where 3 values belong"),
-            (put(1, TYPES, [None]), "a case has at least one type"),
+            (put(1, TYPES, [None]), "types: Expected `object` of length >= 1"),
             (put(1, SUITES, [2]), "ascending places in the table of 2"),
             (put(1, DIGEST, "AAAA"), "and the lines give"),
             (lambda lines: lines.append(lines[1]), "more than once"),
@@ -141,37 +151,39 @@ class TestCases:
         assert refused(data).startswith("cases.jsonl:1")
 
     def test_a_file_that_is_cut_short_says_where(self) -> None:
-        assert refused(cases.dump(CASES)[:-40]).startswith("cases.jsonl:4: not readable as JSON")
+        assert refused(encode_recorded_cases(CASES)[:-40]).startswith(
+            "cases.jsonl:4: not readable as JSON"
+        )
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(SuiteError, match="cannot be read"):
-            cases.read(tmp_path / "none.jsonl")
+            read_recorded_cases(tmp_path / "none.jsonl")
 
 
 class TestProofs:
     def test_they_come_back(self) -> None:
-        assert proofs.parse(proofs.dump(PROOFS), "here") == PROOFS
+        assert parse_proofs(encode_proofs(PROOFS), "here") == PROOFS
 
     def test_without_any(self) -> None:
         none = replace(PROOFS, infeasible={})
-        assert proofs.parse(proofs.dump(none), "here") == none
+        assert parse_proofs(encode_proofs(none), "here") == none
 
     @pytest.mark.parametrize(
         ("data", "message"),
         [
             (b"", "not readable as JSON"),
             (b"[]", "'format' is not 1"),
-            (b'{"format": 1, "op": "A-1"}', "missing: specification"),
+            (b'{"format": 1, "op": "A-1"}', "Object missing required field `specification`"),
             (b'{"format": 1, "op": "A-1", "specification": "", "rank x": {}}', "'x' is not a rank"),
             (
                 b'{"format": 1, "op": "A-1", "specification": "", "rank 3": {"a": {"": "b"}}}',
-                "where a list belongs",
+                "3.a.: Expected `array`, got `str`",
             ),
         ],
     )
     def test_what_is_not_of_the_format_is_refused(self, data: bytes, message: str) -> None:
         with pytest.raises(SuiteError) as caught:
-            proofs.parse(data, "proofs.json")
+            parse_proofs(data, "proofs.json")
         assert message in str(caught.value)
 
 

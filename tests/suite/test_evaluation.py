@@ -28,7 +28,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     folder = tmp_path / "cache"
     monkeypatch.setenv(vector_cache.VARIABLE, str(folder))
     monkeypatch.setattr(evaluation, "_spare", [])
-    monkeypatch.setattr(evaluation, "_told", set())
+    monkeypatch.setattr(evaluation, "_warned", set())
     return Cache(folder)
 
 

@@ -22,9 +22,11 @@ from conformance.json_schema import load_schema
 from conformance.run.selection import counted, select
 from conformance.run.shard import Shard
 from conformance.suite import containers, packing
+from conformance.suite.containers import index_entry, open_container
 from conformance.suite.entries import Entry
 from conformance.suite.lint import lint
 from conformance.suite.listing import Listing
+from conformance.suite.packing import encode_container, pack_suite, unpack_suite
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -47,8 +49,8 @@ def vectors() -> list[Any]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers of four vectors, none of which is kept from an earlier test."""
-    monkeypatch.setattr(packing, "MOST", 4)
-    containers.opened.cache_clear()
+    monkeypatch.setattr(packing, "MAX_VECTORS", 4)
+    open_container.cache_clear()
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def folder(tmp_path: Path) -> Suite:
 
 @pytest.fixture
 def packed(few: None, folder: Suite, tmp_path: Path) -> Suite:
-    return packing.pack(folder, tmp_path / "packed")
+    return pack_suite(folder, tmp_path / "packed")
 
 
 def files(suite: Suite) -> dict[str, bytes]:
@@ -93,10 +95,10 @@ class TestTheSame:
     def test_it_goes_back_to_the_same_bytes(
         self, folder: Suite, packed: Suite, tmp_path: Path
     ) -> None:
-        assert files(packing.unpack(packed, tmp_path / "back")) == files(folder)
-        again = packing.pack(open_suite(tmp_path / "back"), tmp_path / "again")
+        assert files(unpack_suite(packed, tmp_path / "back")) == files(folder)
+        again = pack_suite(open_suite(tmp_path / "back"), tmp_path / "again")
         assert files(again) == files(packed)
-        assert files(packing.pack(packed, tmp_path / "from packed")) == files(packed)
+        assert files(pack_suite(packed, tmp_path / "from packed")) == files(packed)
 
     def test_what_is_withdrawn_stays_so(self, folder: Suite, few: None, tmp_path: Path) -> None:
         gone = folder.manifest.listed[2].id
@@ -104,7 +106,7 @@ class TestTheSame:
         document = json.loads(file.read_bytes()) | {"withdrawn": {gone: "Wrong."}}
         file.write_text(json.dumps(document))
         whole = open_suite(folder.path)
-        packed = packing.pack(whole, tmp_path / "packed")
+        packed = pack_suite(whole, tmp_path / "packed")
         assert packed.digest == whole.digest != folder.digest
         assert len(packed) == COUNT - 1
         assert gone not in {entry.id for entry in packed.manifest.vectors}
@@ -132,15 +134,15 @@ class TestTheSame:
     ) -> None:
         ids = [entry.id for entry in packed.manifest.vectors]
         read: set[str] = set()
-        whole = containers.bounded
+        whole = containers.read_bounded
 
         def bounded(file: Path, size: int, most: int) -> bytes:
             read.add(file.name)
             return whole(file, size, most)
 
-        monkeypatch.setattr(containers, "bounded", bounded)
+        monkeypatch.setattr(containers, "read_bounded", bounded)
         for vector_id in ids:
-            containers.opened.cache_clear()
+            open_container.cache_clear()
             read.clear()
             assert packed.get(vector_id).id == vector_id
             assert len(read - {"ids.npy"}) == 1
@@ -154,13 +156,13 @@ class TestTheSame:
         for op in folder.manifest.ops:
             for container in packed.manifest.packed.containers:  # type: ignore[union-attr]
                 if container.op != op:
-                    (packed.path / container.file).rename(packed.path / f"{container.number}.away")
-            containers.opened.cache_clear()
+                    (packed.path / container.file).rename(packed.path / f"{container.sha256}.away")
+            open_container.cache_clear()
             own = [v.id for v in packed.vectors([op])]
             assert own == [v.id for v in folder.vectors([op])]
             for container in packed.manifest.packed.containers:  # type: ignore[union-attr]
                 if container.op != op:
-                    (packed.path / f"{container.number}.away").rename(packed.path / container.file)
+                    (packed.path / f"{container.sha256}.away").rename(packed.path / container.file)
 
     def test_a_subset_is_a_suite(self, folder: Suite, packed: Suite) -> None:
         smoke = Suite(packed.path, packed.manifest.subset("smoke"))
@@ -243,7 +245,7 @@ def with_container(suite: Suite, content: bytes) -> str:
     (suite.path / first["file"]).write_bytes(content)
     own = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     rewritten(suite, lambda d: d["containers"][0].update(own))
-    containers.opened.cache_clear()
+    open_container.cache_clear()
     return str(first["file"])
 
 
@@ -286,7 +288,7 @@ def read_refusal(suite: Suite) -> str:
 
 
 def confirm_refusal(suite: Suite) -> str:
-    containers.opened.cache_clear()
+    open_container.cache_clear()
     opened = open_suite(suite.path)
     with pytest.raises(SuiteError) as caught:
         opened.manifest.confirm()
@@ -304,7 +306,7 @@ class TestHostile:
             (content[:-30] + bytes(30), "the file is not the one that the manifest lists (sha256"),
         ):
             file.write_bytes(changed)
-            containers.opened.cache_clear()
+            open_container.cache_clear()
             assert message in read_refusal(packed)
         file.unlink()
         assert "1 of 9 listed files missing: AvgPool-1/00001.zip" in open_refusal(packed)
@@ -318,32 +320,38 @@ class TestHostile:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda d: d["containers"][0].update(file="../x.zip"), "'file' is '../x.zip', which"),
-            (lambda d: d["containers"][0].update(file="/etc/x.zip"), "which is not allowed"),
-            (lambda d: d["containers"][0].update(file="a/b/x.zip"), "which is not allowed"),
+            (lambda d: d["containers"][0].update(file="../x.zip"), "containers[0].file: Expected"),
+            (lambda d: d["containers"][0].update(file="/etc/x.zip"), "'/etc/x.zip'"),
+            (lambda d: d["containers"][0].update(file="a/b/x.zip"), "'a/b/x.zip'"),
             (lambda d: d["containers"][0].update(file=d["containers"][1]["file"]), "are one file"),
-            (lambda d: d["containers"][0].update(count=0), "holds 0 vectors of kind 'value'"),
-            (lambda d: d["containers"][0].update(kind="all"), "holds 4 vectors of kind 'all'"),
+            (
+                lambda d: d["containers"][0].update(count=0),
+                "count: Expected `int` >= 1: 0",
+            ),
+            (lambda d: d["containers"][0].update(kind="all"), "containers[0].kind: Expected"),
             (
                 lambda d: d["containers"][0].update(count=5),
                 "counts are not those",
             ),
             (
                 lambda d: d["containers"][0].update(op="../x"),
-                "'op' is '../x', which is not allowed",
+                "containers[0].op: Expected",
             ),
             (lambda d: d["containers"].pop(), "counts are not those"),
-            (lambda d: d.update(vectors=[]), "unknown: 'vectors'"),
-            (lambda d: d.pop("digest"), "missing: digest"),
+            (lambda d: d.update(vectors=[]), "unknown field `vectors`"),
+            (lambda d: d.pop("digest"), "missing required field `digest`"),
             (lambda d: d.update(format=1), "'format' is not 2"),
             (lambda d: d.update(format=3), "which reads formats up to 2"),
             (
                 lambda d: d["counts"].update({"../x": {"value": 0, "reject": 0}}),
-                "counts has '../x'",
+                "are not of the same operators",
             ),
             (lambda d: d["edges"].pop("AvgPool-1"), "not of the same operators"),
-            (lambda d: d["edges"]["AvgPool-1"].update(batch=-1), "'batch' holds -1"),
-            (lambda d: d["index"].update(sha256="0"), "'sha256' is '0', which is not allowed"),
+            (
+                lambda d: d["edges"]["AvgPool-1"].update(batch=-1),
+                "batch: Expected `int` >= 0: -1",
+            ),
+            (lambda d: d["index"].update(sha256="0"), "index.sha256: Expected"),
         ],
     )
     def test_a_manifest_that_does_not_fit(
@@ -395,13 +403,16 @@ class TestHostile:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda d: d["vectors"][0].update(id="../x"), "'id' is '../x', which is not allowed"),
-            (lambda d: d["vectors"][0].update(op="AvgPool-14", kills=[], edges=[]), "counts says"),
+            (lambda d: d["vectors"][0].update(id="../x"), "vectors[0].id: Expected"),
+            (
+                lambda d: d["vectors"][0].update(op="AvgPool-14", kills=[], edges=[]),
+                "the counts stated for",
+            ),
             (lambda d: d["vectors"][0].update(edges=[7]), "where ascending places in the table"),
-            (lambda d: d["vectors"].pop(), "counts says"),
+            (lambda d: d["vectors"].pop(), "the counts stated for"),
             (lambda d: d["vectors"].append(d["vectors"][0]), "is listed more than once"),
             (lambda d: d.update(format=3), "which reads formats up to 2"),
-            (lambda d: d.update(more=1), "unknown: 'more'"),
+            (lambda d: d.update(more=1), "unknown field `more`"),
             (lambda d: d["edges"]["AvgPool-1"].update(x=1), "the edges stated for AvgPool-1"),
         ],
     )
@@ -457,16 +468,16 @@ class TestHostile:
 def test_an_id_that_no_index_finds_is_not_packed() -> None:
     entry = Entry("x", "Op-1", "must", "f32", None, (), (), (), 1, "0" * 64)
     with pytest.raises(SuiteError, match="'x' ends in no digest"):
-        containers.place_in_index(entry, 0)
+        index_entry(entry, 0)
 
 
 class TestInterruption:
     def test_at_any_container_the_old_suite_stays(
         self, few: None, folder: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        old = packing.pack(folder, tmp_path / "packed")
+        old = pack_suite(folder, tmp_path / "packed")
         before = files(old)
-        whole = packing.container
+        whole = encode_container
         for at in range(8):
             calls = iter(range(100))
 
@@ -475,9 +486,9 @@ class TestInterruption:
                     raise OSError(28, "No space left on device")
                 return whole(some)
 
-            monkeypatch.setattr(packing, "container", failing)
+            monkeypatch.setattr(packing, "encode_container", failing)
             with pytest.raises(SuiteError, match="No space left") as caught:
-                packing.pack(folder, tmp_path / "packed")
+                pack_suite(folder, tmp_path / "packed")
             assert "the old suite is unchanged" in (caught.value.hint or "")
             assert files(open_suite(old.path)) == before
             assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "packed"]
@@ -487,11 +498,11 @@ class TestInterruption:
     ) -> None:
         (tmp_path / "suite").mkdir()
         (tmp_path / "suite" / "LICENSE").write_text("CC0")
-        packed = packing.pack(folder, tmp_path / "suite")
+        packed = pack_suite(folder, tmp_path / "suite")
         (packed.path / "AvgPool-1" / "notes.zip.txt").write_text("mine")
-        unpacked = packing.unpack(packed, tmp_path / "back")
+        unpacked = unpack_suite(packed, tmp_path / "back")
         for suite in (unpacked, packed):
-            write = packing.pack if suite is unpacked else packing.unpack
+            write = pack_suite if suite is unpacked else unpack_suite
             made = write(open_suite(suite.path), tmp_path / "suite")
             assert made.digest == folder.digest
             kept = {"LICENSE", "AvgPool-1/notes.zip.txt"}

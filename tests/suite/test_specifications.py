@@ -27,7 +27,7 @@ from conformance.spec.digest import spec_digest
 from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import lint
-from conformance.suite.origin import Basis, Origin, carried, shipped
+from conformance.suite.origin import Origin, OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -57,7 +57,7 @@ def case(op: str = OWN, **changes: object) -> Case:
     return Case(op, {"T": "f32"}, {"data": (1, 1, 4)}, {**attributes, **changes})
 
 
-def written(folder: Path, spec: OpSpec, basis: Basis | None, **changes: object) -> Suite:
+def written(folder: Path, spec: OpSpec, basis: OriginFiles | None, **changes: object) -> Suite:
     vector = build(spec, case(spec.op, **changes))
     bases = [] if basis is None else [basis]
     pairs = [(vector, ("core",))]
@@ -67,7 +67,7 @@ def written(folder: Path, spec: OpSpec, basis: Basis | None, **changes: object) 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, own: OpSpec) -> Suite:
     folder = tmp_path_factory.mktemp("made") / "suite"
-    return written(folder, own, carried(own, catalogue.mutants_of(own)))
+    return written(folder, own, carried_origin(own, catalogue.mutants_of(own)))
 
 
 @pytest.fixture
@@ -84,7 +84,9 @@ def of_few(tmp_path: Path, own: OpSpec) -> Suite:
         yield from (one.kind, bool(one.excused_by), *one.change.replace)
 
     return written(
-        tmp_path / "few", own, carried(own, tiers.sample(catalogue.mutants_of(own), features))
+        tmp_path / "few",
+        own,
+        carried_origin(own, tiers.sample(catalogue.mutants_of(own), features)),
     )
 
 
@@ -156,7 +158,7 @@ class TestCarried:
         changed = TEXT.replace(OWN, "AvgPool-1").replace("step: {as: strides}", "")
         file.write_text(f"{changed}rules: {{divisor: 2 * prod(taps)}}\n")
         spec = loader.load_spec(file)
-        made = written(tmp_path / "suite", spec, carried(spec, ()))
+        made = written(tmp_path / "suite", spec, carried_origin(spec, ()))
         file.unlink()
         assert spec_digest(made.specs["AvgPool-1"]) != spec_digest(find_spec("AvgPool-1"))
         assert made.specs.faults("AvgPool-1") == ()
@@ -171,12 +173,12 @@ class TestCarried:
         self, suite: Suite, tmp_path: Path
     ) -> None:
         assert (suite.path / "specifications").is_dir()
-        written(suite.path, find_spec("AvgPool-1"), shipped(find_spec("AvgPool-1")))
+        written(suite.path, find_spec("AvgPool-1"), shipped_origin(find_spec("AvgPool-1")))
         assert not (suite.path / "specifications").exists()
 
     def test_a_file_of_somebody_else_is_not_replaced(self, suite: Suite) -> None:
         spec = suite.specs[OWN]
-        basis = carried(spec, ())
+        basis = carried_origin(spec, ())
         other = suite.path.with_name("other")
         written(other, find_spec("AvgPool-1"), None)
         mine = other / "specifications" / f"{OWN}.yaml"
@@ -277,9 +279,12 @@ class TestDamage:
         [
             (lambda table: table.clear(), "does not say what specification"),
             (lambda table: table.update({"../x": table[OWN]}), "no name of an operator"),
-            (lambda table: table.update({OWN: {"digest": "x"}}), "no SHA-256"),
-            (lambda table: table.update({OWN: {"specification": "0" * 64}}), "missing: faults"),
-            (lambda table: table.update({OWN: []}), "is not an object"),
+            (lambda table: table.update({OWN: {"digest": "x"}}), "digest: Expected `str` matching"),
+            (
+                lambda table: table.update({OWN: {"specification": "0" * 64}}),
+                "either 'digest'",
+            ),
+            (lambda table: table.update({OWN: []}), "Expected `object`, got `array`"),
         ],
     )
     def test_a_manifest_that_lists_it_wrongly(
@@ -310,7 +315,7 @@ class TestDamage:
 class TestShipped:
     def test_it_is_named_by_its_digest(self, tmp_path: Path) -> None:
         spec = find_spec("AvgPool-1")
-        made = written(tmp_path / "suite", spec, shipped(spec))
+        made = written(tmp_path / "suite", spec, shipped_origin(spec))
         assert not (made.path / "specifications").exists()
         assert made.specs["AvgPool-1"] is spec
         assert made.specs.faults("AvgPool-1") == catalogue.mutants_of(spec)
@@ -319,7 +324,7 @@ class TestShipped:
 
     def test_one_that_has_changed_since_judges_nothing(self, tmp_path: Path) -> None:
         spec = find_spec("AvgPool-1")
-        made = written(tmp_path / "suite", spec, shipped(spec))
+        made = written(tmp_path / "suite", spec, shipped_origin(spec))
         manifest = made.path / "manifest.json"
         manifest.write_text(manifest.read_text().replace(spec_digest(spec), "0" * 64))
         opened = open_suite(made.path)

@@ -13,10 +13,10 @@ from vector_examples import assert_same, index_vector, reject_vector, value_vect
 
 from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
-from conformance.suite import cases
 from conformance.suite import manifest as manifests
-from conformance.suite.store import Suite, argument, open_suite
-from conformance.suite.vector_file import encode
+from conformance.suite import recorded_cases
+from conformance.suite.store import Suite, open_suite, suite_argument
+from conformance.suite.vector_file import encode_vector
 from conformance.suite.writer import write_suite
 
 VECTORS = (
@@ -151,7 +151,7 @@ class TestNames:
         [("smoke", "./smoke"), ("core", "./core"), ("mine", "mine"), ("out/smoke", "out/smoke")],
     )
     def test_a_folder_is_told_so_that_it_is_found(self, out: str, text: str) -> None:
-        assert argument(Path(out)) == text
+        assert suite_argument(Path(out)) == text
 
     def test_a_folder_needs_no_dots_if_no_suite_has_its_name(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -170,7 +170,7 @@ class TestNames:
     def test_without_a_shipped_suite_a_name_is_no_suite(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        monkeypatch.setattr(cases, "directory", lambda name: tmp_path / "nothing")
+        monkeypatch.setattr(recorded_cases, "directory", lambda name: tmp_path / "nothing")
         with pytest.raises(SuiteError, match="called 'smoke'") as caught:
             open_suite("smoke")
         assert caught.value.hint == "none is shipped"
@@ -219,7 +219,7 @@ class TestDamage:
     @pytest.mark.parametrize("place", ["other.npz", "AvgPool-1/other.npz", "deep/er/other.npz"])
     def test_an_unlisted_file(self, folder: Path, place: str) -> None:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_bytes(encode(VECTORS[0]))
+        (folder / place).write_bytes(encode_vector(VECTORS[0]))
         assert f"1 vector files that the manifest does not list: {place}" in open_refusal(folder)
 
     def test_other_files_are_nobodys_business(self, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,26 +14,33 @@ from hypothesis import strategies as st
 from test_cases import CASES
 from test_manifest import MANIFEST
 
+from conformance import codec
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.suite import cases, derived
-from conformance.suite import manifest as manifests
-from conformance.suite.manifest import Manifest
-from conformance.suite.parts import Part, Parts, Survivors, parse
-from conformance.suite.strength import Strength
+from conformance.suite.manifest import Manifest, encode_manifest, parse_manifest
+from conformance.suite.manifest_check import survivor_problems
+from conformance.suite.recorded_cases import encode_recorded_cases, parse_recorded_cases
+from conformance.suite.survivors import (
+    Partition,
+    SurvivorData,
+    Survivors,
+    SurvivorTable,
+    survivors_from_data,
+)
+from conformance.suite.unreachable import Unreachable
 
 NAMES = ("clipped", "divisor-one-more", "never-a", "never-b", "never-c", "never-d")
 WHY = "Integers have no infinities."
-PARTS = Parts(
+PARTS = SurvivorTable(
     {
-        Part("f32", 4): Survivors(
+        Partition("f32", 4): Survivors(
             inert=frozenset({"never-a"}),
             stated={"never-b": WHY, "clipped": WHY, "never-d": "Another reason."},
             excused=frozenset({"divisor-one-more"}),
             undetermined=frozenset({"never-c"}),
         ),
-        Part("f32", 4, "floor-only"): Survivors(inert=frozenset({"clipped"})),
-        Part("i8", 3): Survivors(),
+        Partition("f32", 4, "floor-only"): Survivors(inert=frozenset({"clipped"})),
+        Partition("i8", 3): Survivors(),
     },
     {"floor-only": ("rounding_type == ceil",), "not-used": ()},
 )
@@ -40,13 +48,17 @@ PLACES = {name: place for place, name in enumerate(NAMES)}
 Document = dict[str, Any]
 
 
-def told(parts: Parts = PARTS) -> Document:
-    document: Document = json.loads(json.dumps(parts.to_json(PLACES)))
+def told(parts: SurvivorTable = PARTS) -> Document:
+    document: Document = json.loads(codec.encode(parts.to_data(PLACES)))
     return document
 
 
-def with_parts(parts: Parts = PARTS) -> Manifest:
-    strength = {**MANIFEST.strength, "AvgPool-1": Strength(parts=parts)}
+def parsed(document: Document) -> SurvivorTable:
+    return survivors_from_data(codec.convert(document, SurvivorData), NAMES)
+
+
+def with_parts(parts: SurvivorTable = PARTS) -> Manifest:
+    strength = {**MANIFEST.strength, "AvgPool-1": Unreachable(parts=parts)}
     entries = [
         replace(entry, excused=entry.kills[:1]) if entry.id == "a" else entry
         for entry in MANIFEST.listed
@@ -55,7 +67,7 @@ def with_parts(parts: Parts = PARTS) -> Manifest:
 
 
 def test_they_come_back() -> None:
-    assert parse(told(), "here", NAMES) == PARTS
+    assert parsed(told()) == PARTS
 
 
 names = st.sampled_from(NAMES)
@@ -72,25 +84,25 @@ survivors = st.dictionaries(
 )
 some_parts = st.dictionaries(
     st.builds(
-        Part,
+        Partition,
         st.sampled_from(["f16", "f32", "i8"]),
         st.integers(1, 6),
         st.sampled_from(["", "floor-only"]),
     ),
     survivors,
-).map(lambda found: Parts(found, {"floor-only": ("a == b", "c")}))
+).map(lambda found: SurvivorTable(found, {"floor-only": ("a == b", "c")}))
 
 
 @given(parts=some_parts)
-def test_any_come_back(parts: Parts) -> None:
-    assert parse(told(parts), "here", NAMES) == parts
+def test_any_come_back(parts: SurvivorTable) -> None:
+    assert parsed(told(parts)) == parts
 
 
 @pytest.mark.parametrize(("level", "cannot"), [("should", 4), ("must", 5)])
 def test_what_cannot_show_depends_on_the_level(level: str, cannot: int) -> None:
-    found = PARTS.survivors[Part("f32", 4)]
-    assert len(found.cannot_show(level)) == cannot
-    assert "never-c" not in found.cannot_show(level)
+    found = PARTS.survivors[Partition("f32", 4)]
+    assert len(found.unkillable(level)) == cannot
+    assert "never-c" not in found.unkillable(level)
 
 
 def test_a_reason_is_written_once_and_no_name_is() -> None:
@@ -102,9 +114,9 @@ def test_a_reason_is_written_once_and_no_name_is() -> None:
 class TestManifest:
     def test_it_comes_back_as_it_was_written(self) -> None:
         manifest = with_parts()
-        content = manifests.dump(manifest)
-        assert manifests.parse(content, "here") == manifest
-        assert manifests.dump(manifests.parse(content, "here")) == content
+        content = encode_manifest(manifest)
+        assert parse_manifest(content, "here") == manifest
+        assert encode_manifest(parse_manifest(content, "here")) == content
         assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
     def test_mutants_that_nothing_kills_are_in_its_table(self) -> None:
@@ -115,7 +127,7 @@ class TestManifest:
         }
 
     def test_an_entry_leaves_out_what_it_has_none_of(self) -> None:
-        document = json.loads(manifests.dump(MANIFEST))
+        document = json.loads(encode_manifest(MANIFEST))
         assert not any("excused" in vector for vector in document["vectors"])
 
     @pytest.mark.parametrize(
@@ -124,18 +136,27 @@ class TestManifest:
             (lambda d: d["faults"]["AvgPool-1"].pop("never-d"), "ascending places in the table"),
             (lambda d: d["faults"]["AvgPool-1"].update(more=0), "faults stated for AvgPool-1"),
             (lambda d: d["vectors"][1].update(excused=[2]), "not among 'kills'"),
-            (lambda d: d["vectors"][1].update(excused="all"), "'excused' holds 'all'"),
-            (lambda d: d["vectors"][1].update(excused=[99]), "'excused' holds [99]"),
-            (lambda d: d["strength"]["AvgPool-1"].update(parts=[]), "parts: is not an object"),
+            (
+                lambda d: d["vectors"][1].update(excused="all"),
+                "vectors[1].excused: Expected `array`, got `str`: 'all'",
+            ),
+            (
+                lambda d: d["vectors"][1].update(excused=[99]),
+                "vectors[1]: 'excused' holds mutants that are not among 'kills'",
+            ),
+            (
+                lambda d: d["strength"]["AvgPool-1"].update(parts=[]),
+                "strength.AvgPool-1.parts: Expected `object`, got `array`",
+            ),
         ],
     )
     def test_what_does_not_fit_is_refused(
         self, change: Callable[[Document], object], message: str
     ) -> None:
-        document = json.loads(manifests.dump(with_parts()))
+        document = json.loads(encode_manifest(with_parts()))
         change(document)
         with pytest.raises(SuiteError) as caught:
-            manifests.parse(json.dumps(document).encode(), "some/manifest.json")
+            parse_manifest(json.dumps(document).encode(), "some/manifest.json")
         assert message in caught.value.message
 
 
@@ -146,90 +167,101 @@ def row(**changes: Any) -> Callable[[Document], object]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.pop("profiles"), "missing: profiles"),
-        (lambda d: d.update(more=1), "unknown: 'more'"),
-        (lambda d: d.update(table={}), "'table' holds {}"),
-        (lambda d: d.update(table=[3]), "a part: is not an object"),
-        (lambda d: d.update(reasons="why"), "'reasons' holds 'why'"),
+        (lambda d: d.pop("profiles"), "Object missing required field `profiles`"),
+        (lambda d: d.update(more=1), "Object contains unknown field `more`"),
+        (lambda d: d.update(table={}), "table: Expected `array`, got `object`"),
+        (lambda d: d.update(table=[3]), "table[0]: Expected `object`, got `int`: 3"),
+        (lambda d: d.update(reasons="why"), "reasons: Expected `array`, got `str`: 'why'"),
         (lambda d: d.update(reasons=[]), "'stated' has the reason '0' of 0"),
-        (lambda d: d.update(profiles=[]), "'profiles' holds []"),
+        (lambda d: d.update(profiles=[]), "profiles: Expected `object`, got `array`"),
         (lambda d: d.update(profiles={}), "there is no profile 'floor-only'"),
-        (lambda d: d.update(profiles={"floor-only": "x"}), "'floor-only' holds 'x'"),
-        (lambda d: d.update(profiles={"floor-only": ["\x1b[31m"]}), "where text belongs"),
-        (lambda d: d["table"].append(d["table"][0]), "f32 of rank 4 '' stands there twice"),
-        (row(dtype="f31"), "'f31' of rank 4 is no part"),
-        (row(dtype=None), "'dtype' holds None"),
-        (row(rank=0), "'f32' of rank 0 is no part"),
-        (row(rank=20), "rank 20 is no part"),
-        (row(rank="4"), "'rank' holds '4'"),
-        (row(rank=True), "'rank' holds True"),
-        (row(profile=3), "'profile' holds 3"),
+        (
+            lambda d: d.update(profiles={"floor-only": "x"}),
+            "profiles.floor-only: Expected `array`, got `str`: 'x'",
+        ),
+        (
+            lambda d: d["table"].append(d["table"][0]),
+            "parts of f32 of rank 4: '' stands there twice",
+        ),
+        (row(dtype="f31"), "table[0].dtype: Expected `str`"),
+        (row(dtype=None), "table[0].dtype: Expected `str`, got `null`: None"),
+        (row(rank=0), "table[0].rank: Expected `int` >= 1: 0"),
+        (row(rank=20), "table[0].rank: Expected `int` <= 19: 20"),
+        (row(rank="4"), "table[0].rank: Expected `int`, got `str`: '4'"),
+        (row(rank=True), "table[0].rank: Expected `int`, got `bool`: True"),
+        (row(profile=3), "table[0].profile: Expected `str | null`, got `int`: 3"),
         (row(inert=[2, 2]), "'inert' holds [2, 2], where ascending places"),
-        (row(inert=[6]), "(f32 of rank 4): 'inert' holds [6], where ascending places"),
-        (row(inert=[-1]), "'inert' holds [-1]"),
-        (row(inert=[1.5]), "'inert' holds [1.5]"),
-        (row(inert=["clipped"]), "'inert' holds ['clipped']"),
+        (
+            row(inert=[6]),
+            "parts of f32 of rank 4: 'inert' holds [6], where ascending places",
+        ),
+        (row(inert=[-1]), "table[0].inert[0]: Expected `int` >= 0: -1"),
+        (row(inert=[1.5]), "table[0].inert[0]: Expected `int`, got `float`: 1.5"),
+        (row(inert=["clipped"]), "table[0].inert[0]: Expected `int`, got `str`: 'clipped'"),
         (row(inert=[0, 1, 2]), "a mutant is in more than one state"),
-        (row(undetermined=None), "'undetermined' holds None"),
-        (row(stated=[]), "'stated' holds []"),
+        (row(undetermined=None), "table[0].undetermined: Expected `array`, got `null`: None"),
+        (row(stated=[]), "table[0].stated: Expected `object`, got `array`"),
         (row(stated={"2": []}), "'stated' has the reason '2' of 2"),
         (row(stated={"00": []}), "'stated' has the reason '00' of 2"),
         (row(stated={"-1": []}), "'stated' has the reason '-1' of 2"),
-        (row(stated={"0": 5}), "'0' holds 5"),
+        (row(stated={"0": 5}), "table[0].stated.0: Expected `array`, got `int`: 5"),
         (row(stated={"0": [0], "1": [0]}), "a mutant is in more than one state"),
-        (lambda d: d["table"][0].pop("excused"), "missing: excused"),
-        (row(killed=[1]), "unknown: 'killed'"),
+        (
+            lambda d: d["table"][0].pop("excused"),
+            "table[0]: Object missing required field `excused`",
+        ),
+        (row(killed=[1]), "table[0]: Object contains unknown field `killed`"),
     ],
 )
 def test_what_does_not_fit_is_refused(change: Callable[[Document], object], message: str) -> None:
     document = told()
     change(document)
-    with pytest.raises(SuiteError) as caught:
-        parse(document, "here", NAMES)
-    assert caught.value.message.startswith("here: ")
-    assert message in caught.value.message
+    with pytest.raises(ValueError, match=re.escape(message)):
+        parsed(document)
 
 
 class TestCases:
     def test_they_come_back(self) -> None:
         recorded = replace(CASES, parts=PARTS)
-        content = cases.dump(recorded)
-        assert cases.parse(content, "here") == recorded
-        assert set(NAMES) <= set(cases.parse(content, "here").faults)
+        content = encode_recorded_cases(recorded)
+        assert parse_recorded_cases(content, "here") == recorded
+        assert set(NAMES) <= set(parse_recorded_cases(content, "here").faults)
 
     def test_a_file_without_them_is_refused(self) -> None:
-        head, *lines = cases.dump(CASES).splitlines()
+        head, *lines = encode_recorded_cases(CASES).splitlines()
         told = json.loads(head)
         del told["parts"]
         content = b"\n".join([json.dumps(told).encode(), *lines])
-        with pytest.raises(SuiteError, match="missing: parts"):
-            cases.parse(content, "here")
+        with pytest.raises(SuiteError, match="missing required field `parts`"):
+            parse_recorded_cases(content, "here")
 
     def test_new_ones_leave_the_other_lines_as_they_are(self) -> None:
-        before = cases.parse(cases.dump(CASES), "here")
-        after = cases.dump(replace(before, parts=PARTS))
-        assert after.splitlines()[1:] == cases.dump(before).splitlines()[1:]
+        before = parse_recorded_cases(encode_recorded_cases(CASES), "here")
+        after = encode_recorded_cases(replace(before, parts=PARTS))
+        assert after.splitlines()[1:] == encode_recorded_cases(before).splitlines()[1:]
 
     def test_bent_ones_are_refused(self) -> None:
-        lines = cases.dump(replace(CASES, parts=PARTS)).splitlines()
+        lines = encode_recorded_cases(replace(CASES, parts=PARTS)).splitlines()
         head = json.loads(lines[0])
         head["parts"]["table"][0]["inert"] = [99]
-        with pytest.raises(SuiteError, match="here:1: parts: a part"):
-            cases.parse(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
+        with pytest.raises(SuiteError, match="here:1: parts of f32"):
+            parse_recorded_cases(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
 
 
 class TestWhatVectorsKill:
     """The cases of f32 and rank 3: one kills floor, and twice, which is excused at must."""
 
     def problems(self, **states: Any) -> list[str]:
-        parts = Parts({Part("f32", 3): Survivors(**states), Part("f32", 3, "p"): Survivors()})
-        return list(derived.survivors(replace(CASES, parts=parts), "data"))
+        parts = SurvivorTable(
+            {Partition("f32", 3): Survivors(**states), Partition("f32", 3, "p"): Survivors()}
+        )
+        return list(survivor_problems(replace(CASES, parts=parts), "data"))
 
     def test_what_agrees(self) -> None:
         assert self.problems(excused=frozenset({"twice"})) == []
         assert self.problems(excused=frozenset({"twice"}), inert=frozenset({"x"})) == []
         assert self.problems(undetermined=frozenset({"twice", "x"})) == []
-        assert list(derived.survivors(CASES, "data")) == []
+        assert list(survivor_problems(CASES, "data")) == []
 
     @pytest.mark.parametrize(
         ("states", "problem"),

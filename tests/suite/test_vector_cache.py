@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.suite import vector_cache
-from conformance.suite.vector_cache import Cache
+from conformance.suite.vector_cache import Cache, cache_folder
 
 KEY = ("AvgPool-1", "f32-1x1x3-ramp-00000000", "0" * 32)
 
@@ -82,7 +81,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_folder_is_named_or_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path))
-    assert vector_cache.folder() == tmp_path
+    assert cache_folder() == tmp_path
     monkeypatch.delenv("CONFORMANCE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert "opconform" in vector_cache.folder().parts
+    assert "opconform" in cache_folder().parts

@@ -24,13 +24,13 @@ from vector_examples import (
 
 from conformance.json_schema import load_schema
 from conformance.model import Answer, Vector
-from conformance.suite.vector_file import decode, encode
+from conformance.suite.vector_file import decode_vector, encode_vector
 
 EXAMPLES = (value_vector(), value_vector(dtype="bf16"), reject_vector(), index_vector())
 
 
 def case_json(vector: Vector) -> dict[str, object]:
-    found: dict[str, object] = json.loads(members_of(encode(vector))["case.json"])
+    found: dict[str, object] = json.loads(members_of(encode_vector(vector))["case.json"])
     return found
 
 
@@ -41,20 +41,20 @@ def case_json(vector: Vector) -> dict[str, object]:
 )
 @given(vectors())
 def test_any_vector_comes_back_bit_for_bit(vector: Vector) -> None:
-    content = encode(vector)
-    assert_same(decode(content, "here"), vector)
-    assert encode(decode(content, "here")) == content
+    content = encode_vector(vector)
+    assert_same(decode_vector(content, "here"), vector)
+    assert encode_vector(decode_vector(content, "here")) == content
 
 
 @pytest.mark.parametrize("vector", EXAMPLES, ids=lambda v: v.id)
 def test_case_json_follows_the_published_schema(vector: Vector) -> None:
     assert load_schema("suite/schemas/case.json").problems(case_json(vector)) == ()
-    assert_same(decode(encode(vector), "here", strict=True), vector)
+    assert_same(decode_vector(encode_vector(vector), "here", strict=True), vector)
 
 
 @pytest.mark.parametrize("vector", EXAMPLES, ids=lambda v: v.id)
 def test_numpy_and_a_zip_reader_read_the_file(vector: Vector) -> None:
-    content = encode(vector)
+    content = encode_vector(vector)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.namelist()[0] == "case.json"
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
@@ -64,7 +64,7 @@ def test_numpy_and_a_zip_reader_read_the_file(vector: Vector) -> None:
 
 
 def test_decoded_arrays_are_read_only() -> None:
-    vector = decode(encode(index_vector()), "here")
+    vector = decode_vector(encode_vector(index_vector()), "here")
     arrays = [*vector.inputs]
     for answer in (*vector.answers, *vector.readings["any-maximum"]):
         arrays += [a for a in vars(answer).values() if isinstance(a, np.ndarray)]
@@ -76,7 +76,7 @@ def test_decoded_arrays_are_read_only() -> None:
 
 
 def test_a_bound_equal_to_the_rounded_value_is_named_and_not_stored_again() -> None:
-    members = members_of(encode(value_vector()))
+    members = members_of(encode_vector(value_vector()))
     assert list(members) == ["case.json", "input_0.npy", "rounded_0.npy"]
     (output,) = json.loads(members["case.json"])["outputs"]
     assert output["arrays"] == dict.fromkeys(("expected", "rounded", "lo", "hi"), "rounded_0.npy")
@@ -99,8 +99,8 @@ def test_expected_is_float64_where_rounding_changed_it(dtype: str) -> None:
     third = np.full(answer.expected.shape, 1 / 3)
     rounded = third.astype(answer.rounded.dtype)  # type: ignore[union-attr]
     changed = dataclasses.replace(answer, expected=third, rounded=rounded)
-    content = encode(dataclasses.replace(vector, answers=(changed,)))
-    assert decode(content, "here").answers[0].expected.tobytes() == third.tobytes()
+    content = encode_vector(dataclasses.replace(vector, answers=(changed,)))
+    assert decode_vector(content, "here").answers[0].expected.tobytes() == third.tobytes()
     assert ("expected_0.npy" in members_of(content)) == (dtype != "f64")
 
 
@@ -109,39 +109,39 @@ def test_equal_arrays_in_any_layout_give_the_same_bytes() -> None:
     strided = np.stack([vector.inputs[0]] * 2, axis=-1)[..., 0]
     assert not strided.flags.c_contiguous
     again = dataclasses.replace(vector, inputs=(strided,))
-    assert encode(again) == encode(vector)
+    assert encode_vector(again) == encode_vector(vector)
 
 
 def test_names_of_combined_readings_are_member_names() -> None:
     name = "clip-divisor+flushes-subnormals"
     other = Answer("result", "f32", *(np.ones((1, 1, 2), t) for t in (float, "f4", "f4", "f4")))
     vector = value_vector(readings={name: (other,)})
-    assert f"reading_{name}/rounded_0.npy" in members_of(encode(vector))
-    assert_same(decode(encode(vector), "here"), vector)
+    assert f"reading_{name}/rounded_0.npy" in members_of(encode_vector(vector))
+    assert_same(decode_vector(encode_vector(vector), "here"), vector)
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "a b", "a/b", "../a", "a.b", "ü", "a" * 101])
 def test_other_names_of_readings_are_not_written(name: str) -> None:
     with pytest.raises(ValueError, match="not the name of an interpretation"):
-        encode(value_vector(readings={name: value_vector().answers}))
+        encode_vector(value_vector(readings={name: value_vector().answers}))
 
 
 def test_arrays_of_another_type_or_number_are_not_written() -> None:
     vector = value_vector()
     with pytest.raises(ValueError, match="complex64"):
-        encode(dataclasses.replace(vector, inputs=(np.zeros((1, 1, 3), np.complex64),)))
+        encode_vector(dataclasses.replace(vector, inputs=(np.zeros((1, 1, 3), np.complex64),)))
     with pytest.raises(ValueError, match="shorter"):
-        encode(dataclasses.replace(vector, inputs=()))
+        encode_vector(dataclasses.replace(vector, inputs=()))
     (answer,) = vector.answers
     wrong = dataclasses.replace(answer, lo=np.zeros((1, 1, 2)))
     with pytest.raises(ValueError, match="f32 needs"):
-        encode(dataclasses.replace(vector, answers=(wrong,)))
+        encode_vector(dataclasses.replace(vector, answers=(wrong,)))
 
 
 @given(st.integers(1, 40))
 @settings(max_examples=10, deadline=None)
 def test_case_json_has_a_line_for_each_key(number: int) -> None:
     vector = value_vector(tuple(float(i) for i in range(number + 1)))
-    lines = members_of(encode(vector))["case.json"].decode().splitlines()
+    lines = members_of(encode_vector(vector))["case.json"].decode().splitlines()
     assert lines[1] == '"format": 1,'
     assert len(lines) < 45

@@ -16,7 +16,7 @@ from vector_examples import members_of, value_vector
 from conformance.json_schema import load_schema
 from conformance.model import Vector
 from conformance.suite import manifest
-from conformance.suite.vector_file import FORMAT, encode
+from conformance.suite.vector_file import FORMAT, encode_vector
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "vector-format.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def wrong_elements(tmp_path: Path) -> Callable[[Vector, list[list[float]]], int]
     exec(block("python"), names)
 
     def count(vector: Vector, outputs: list[list[float]]) -> int:
-        (tmp_path / "vector.npz").write_bytes(encode(vector))
+        (tmp_path / "vector.npz").write_bytes(encode_vector(vector))
         found: int = names["wrong_elements"](tmp_path / "vector.npz", outputs)
         return found
 
@@ -51,7 +51,7 @@ def wrong_elements(tmp_path: Path) -> Callable[[Vector, list[list[float]]], int]
 
 
 def test_the_case_is_a_real_one() -> None:
-    assert json.loads(block("json")) == json.loads(members_of(encode(shown()))["case.json"])
+    assert json.loads(block("json")) == json.loads(members_of(encode_vector(shown()))["case.json"])
     assert f"{shown().id}.npz" in TEXT
 
 

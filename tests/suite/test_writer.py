@@ -22,9 +22,9 @@ from vector_examples import assert_same, index_vector, reject_vector, value_vect
 
 from conformance.errors import SuiteError
 from conformance.model import Vector
-from conformance.suite.manifest import Uncovered
+from conformance.suite.manifest import UndecidedTarget
 from conformance.suite.store import Suite, open_suite
-from conformance.suite.strength import Strength
+from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import check_target, write_suite
 
 OLD = (value_vector((1.0, 3.0)), index_vector())
@@ -58,8 +58,8 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    gap = Uncovered("AvgPool-1", 5, "f64", ("wide-row",))
-    known = Strength({3: {("batch", "wide-row"): ("limit elements",)}}, {"same": "Alike."})
+    gap = UndecidedTarget("AvgPool-1", 5, "f64", ("wide-row",))
+    known = Unreachable({3: {("batch", "wide-row"): ("limit elements",)}}, {"same": "Alike."})
     suite = write(
         tmp_path / "new" / "suite",
         uncovered=[gap],
@@ -151,7 +151,7 @@ def test_no_vectors_two_of_one_id_or_a_bad_name_leave_the_old_suite(out: Path) -
     ):
         with pytest.raises(SuiteError, match=message):
             write(out, vectors)
-    with pytest.raises(SuiteError, match="'name' is"):
+    with pytest.raises(SuiteError, match="name: Expected"):
         write(out, name="../core")
     with pytest.raises(SuiteError, match="withdraws 'nobody'"):
         write(out, withdrawn={"nobody": "why"})

@@ -1,4 +1,4 @@
-"""A mapping whose values are made when they are first asked for."""
+"""A mapping whose values are made when they are first read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 
-class Lazily(Mapping[str, Value]):
-    """A mapping whose values are made when they are first asked for."""
+class LazyMapping(Mapping[str, Value]):
+    """A mapping whose values are made when they are first read."""
 
     def __init__(self, keys: Iterable[str], make: Callable[[str], Value]) -> None:
         self._keys, self._make = dict.fromkeys(keys), make

@@ -1,0 +1,73 @@
+"""Checks that what is recorded of the shipped operators is consistent, and up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.errors import SuiteError
+from conformance.spec import loader
+from conformance.spec.strata import strata_of
+from conformance.suite.proofs import load_proofs, shipped_proofs_file
+from conformance.suite.recorded_cases import (
+    RecordedCases,
+    committed_operators,
+    read_recorded_cases,
+    recorded_cases_file,
+)
+from conformance.suite.shipped_suite import is_outdated
+
+
+def manifest_problems() -> Iterator[str]:
+    """Check the recorded cases and proofs of the shipped operators; yield what is wrong."""
+    for op in committed_operators():
+        file, spec = recorded_cases_file(op), loader.find_spec(op)
+        try:
+            recorded = read_recorded_cases(file)
+        except SuiteError as error:
+            yield error.message
+            continue
+        if is_outdated(spec, recorded):
+            yield f"{file.name}: recorded for another version of {op}: record it again"
+        for problem in survivor_problems(recorded, spec.data.name):
+            yield f"{file.name}: {problem}"
+        stored = load_proofs(spec)
+        if stored is None:
+            yield f"{shipped_proofs_file(op).name}: the proofs are of another version of {op}"
+        elif stored.strata != strata_of(spec).meaning:
+            yield f"{file.name}: {op} was selected for other strata: complete the suite"
+
+
+def survivor_problems(recorded: RecordedCases, data: str) -> Iterator[str]:
+    """Yield where survivors are listed that some vector kills, or the other way round.
+
+    ``data`` is the input of data. Profiles are left out: only the specification knows their cases.
+    """
+    used = [
+        entry
+        for entry in recorded.recorded
+        if entry.withdrawn is None and entry.case.reject is None
+    ]
+    mutants = frozenset().union(*(entry.kills for entry in used)) | recorded.parts.mutants
+    for partition, survivors in recorded.parts.survivors.items():
+        if partition.profile:
+            continue
+        should: set[str] = set()
+        must: set[str] = set()
+        for entry in used:
+            dtype, rank = next(iter(entry.case.types.values())), len(entry.case.shapes[data])
+            if (dtype, rank) == (partition.dtype, partition.rank):
+                should |= {*entry.kills}
+                must |= {*entry.kills} - {*entry.excused}
+        unkillable = survivors.inert | survivors.stated.keys()
+        for wrong, problem in (
+            (unkillable & should, "is marked as unable to show, but is killed"),
+            (survivors.undetermined & must, "is marked undetermined, but is killed"),
+            (survivors.excused & must, "is marked as excused at must, but is killed there"),
+            (
+                survivors.excused - should,
+                "is marked as excused at must, but is not killed at should",
+            ),
+            (mutants - survivors.mutants - must, "is not killed, but not listed as a survivor"),
+        ):
+            for name in sorted(wrong):
+                yield f"{partition.dtype} of rank {partition.rank}: {name} {problem}"
