@@ -146,9 +146,9 @@ def encode_response(number: int, outcome: Outcome, limit: int) -> bytes:
 
 
 def read_array(dtype: str, shape: Any, payload: bytes, offset: int) -> tuple[Array, int]:
-    """Return the array at an offset of the payload, without a copy, and the offset after it.
+    """Return the array at an offset of the payload, and the offset after it.
 
-    Raises :class:`Malformed` for one that cannot be.
+    The array shares the payload's memory. Raises :class:`Malformed` for an impossible array.
     """
     row = DTYPES.get(dtype)
     if row is None:

@@ -43,9 +43,9 @@ Text = Annotated[str, Meta(max_length=MAX_NAME)]
 ErrorText = Annotated[str, Meta(max_length=MAX_ERROR)]
 Size = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 PieceData = tuple[
-    Annotated[str, Meta(pattern=f"^({'|'.join(components.KINDS)})$")],
+    Annotated[str, Meta(pattern=f"^({'|'.join(components.KINDS)})\\Z")],
     Annotated[str, Meta(max_length=components.MAX_NAME)],
-    Annotated[str, Meta(pattern=f"^({components.DIGEST.pattern})$")],
+    Annotated[str, Meta(pattern=f"^({components.DIGEST.pattern})\\Z")],
 ]
 Pieces = Annotated[tuple[PieceData, ...], Meta(max_length=components.MAX_COMPONENTS)]
 
@@ -107,7 +107,7 @@ class OutputFacts(_Message, frozen=True):
 class Response(_Message, frozen=True):
     """What a call came to. ``changed`` are indices of inputs, ``seconds`` its duration."""
 
-    ending: Annotated[str, Meta(pattern=f"^({'|'.join(ENDINGS)})$")] = "returned"
+    ending: Annotated[str, Meta(pattern=f"^({'|'.join(ENDINGS)})\\Z")] = "returned"
     outputs: tuple[OutputFacts, ...] = ()
     plural: bool = True
     count: Annotated[int, Meta(ge=0, le=MAX_COUNT)] | UnsetType = UNSET
@@ -203,7 +203,7 @@ def _load_failure(failure: LoadFailure, program: bool) -> BackendError:
 
 def _pieces(data: Pieces) -> tuple[Component, ...]:
     if not all(name.isprintable() for _, name, _ in data):
-        raise Malformed("a piece whose name cannot be shown")
+        raise Malformed("pieces with a name that cannot be shown")
     return tuple(Component(*piece) for piece in data)
 
 

@@ -133,6 +133,7 @@ class TestAnswers:
         [
             ("number", 8),
             ("ending", "crashed"),
+            ("ending", "returned\n"),
             ("ending", []),
             ("ending", None),
             ("message", 3),
