@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
+from conformance.check_options import CheckOptions, describe_options
 from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
@@ -30,14 +31,12 @@ from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
-from conformance.run.engine import Event, Options, selected
+from conformance.run.engine import Event, RunContext, selected
 from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
 from conformance.run.merging import ShardLog, merged
-from conformance.run.partition_filter import PartitionFilter
-from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
@@ -102,12 +101,12 @@ def check(
     suite: Suite | str | Path | None,
     backend: Backend | Function | type | str | Executor,
     *,
-    ops: Sequence[str] | None = None,
+    ops: Sequence[str] = (),
     only: Sequence[str] = (),
     dtypes: Sequence[str] = (),
     ranks: Sequence[int] = (),
     level: str = "must",
-    precision: str | Mapping[str, str] = DEFAULT,
+    precision: str | Mapping[str, str] = "standard",
     executor: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -126,82 +125,62 @@ def check(
     work: Work | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
-    """Run every vector of a suite through a backend and judge the outputs.
+    """Run every vector of a suite through a backend and grade the outputs.
 
-    ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
-    plain function, or the name, module or file that the command line takes too, with its options:
-    ``"torch?device=cuda"``. ``ops`` and
-    ``only`` (ids or their beginnings) narrow the suite. ``dtypes`` and ``ranks`` narrow it to data
-    of these element types and ranks, and the claim with it. ``level`` is ``must`` (any allowed
-    reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
-    ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
-    ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
-    named (but for ``reference`` and ``numpy``): it runs in ``jobs`` processes, in which a vector
-    may take ``timeout`` seconds (30) and a process ``memory`` bytes (no limit; ``"2G"`` will do),
-    and a crash costs one vector; or ``inline``, in this process, as for any object. ``env`` is the
-    folder of another virtual environment for these processes, which needs the backend, numpy and
-    ml_dtypes, and not this package. Each vector is
-    asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
-    ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
-    but is never conformant, and ``strict`` fails one whose known failures are out of date.
-    ``min_strength`` is the percent of the mutants that could show in an element type and rank that
-    the vectors that pass have to kill (95): below it a run without failures is inconclusive, and
-    has exit code 4; 0 asks for nothing.
-    ``shuffle`` is a seed that draws another order of the vectors. ``shard`` (``"3/8"``) asks one
-    of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
-    another run of the same question left when it was cut short: its results are kept, come first
-    and are not asked again; if it is complete it is the answer.
-    ``findings`` False leaves out the distinct failures, which :func:`merge` finds. ``kept`` is
-    where the suite is going to lie, if elsewhere, as commands in the log name it.
-    ``work`` says how recorded cases are evaluated that are not in the cache: in this process, and
-    silently, unless it says otherwise. ``on_event`` sees each event as it happens.
+    The options are those of ``conformance check``, with which they share name, default and meaning;
+    ``help(conformance.check)`` describes each.
 
     Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
     and the footer, and then the signal is the host program's. A handler of its own is called, once;
     if it returns, so does the call, with an interrupted run, which is never conformant. In a thread
     other than the main one a Ctrl-C that the main thread leaves unhandled ends the call.
 
+    Args:
+        suite: a suite, its folder, the name of a shipped one, or None for the shipped core suite.
+        backend: an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, or a
+            plain function: it runs in this process. Or the name, module or file that the command
+            line takes, with its options: ``"torch?device=cuda"``.
+        precision: also a mapping, ``{"f16": "native"}``.
+        memory: also a number of bytes.
+        earlier: the log of an interrupted run with the same options: its results are kept, come
+            first and are not computed again. A complete one is returned.
+        findings: False leaves out the distinct failures, which :func:`merge` finds.
+        kept: where the suite is going to be, if elsewhere, as commands in the log name it.
+        work: how recorded cases are evaluated that are not in the cache: in this process and
+            silently by default.
+        on_event: sees each event as it happens.
+
     Raises:
         KeyboardInterrupt: Ctrl-C, where Python's own handler is in place; its attribute ``run``
-            has what was found so far, None where the run had not begun.
+            has the results so far, None where the run had not begun.
         BackendError: the backend cannot be found or used, or not in ``env``.
         LogError: ``earlier`` is of another run.
         SpecError: a file of known failures or requirements that cannot be used.
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, a filter that matches nothing, or an ``env`` that is none.
     """
+    options = CheckOptions.among(locals())
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     gate = load_gate(
-        _path(known_failures),
-        _path(require),
+        _path(options.known_failures),
+        _path(options.require),
         # A file may speak of more operators than this suite has.
         specs=ChainMap(*cast("Any", (opened.specs, loader.shipped_specs()))),
-        strict=strict,
+        strict=options.strict,
         today=_day_of(earlier),
     )
     if isinstance(backend, str):
         backend = canonical(backend)
-    spec = backend if isinstance(backend, str) else ""
-    runner = Isolation(
-        executor, jobs, timeout, memory, None if env is None else str(env)
-    ).executor_for(backend)
+    runner = Isolation.of(options).executor_for(backend)
+    backend_name = backend if isinstance(backend, str) else ""
     suite_words = suite_option(suite if kept is None else kept)
-    asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
-    options = Options(
-        ops=ops,
-        only=only,
-        partitions=PartitionFilter.of(dtypes, ranks),
-        level=level,
-        precision=precision,
-        repeat=repeat,
-        spec=spec,
-        command=check_command(spec, suite_words, asked),
-        show=show_words(spec, suite_words, asked),
+    settings = {**vars(options), **runner.settings()}
+    context = RunContext(
+        backend_name=backend_name,
+        command=check_command(backend_name, suite_words, settings),
+        show=show_words(backend_name, suite_words, settings),
         gate=gate,
-        min_strength=min_strength,
-        shuffle=shuffle,
-        shard=None if shard is None else Shard.parse(shard),
-        done={(one.op, one.id): one for one in earlier.results} if earlier else {},
+        done={(result.op, result.id): result for result in earlier.results} if earlier else {},
         findings=findings,
         work=work or Work(),
     )
@@ -210,7 +189,7 @@ def check(
     with (
         interruption.listening(),
         closing(
-            stream(opened, runner, options, collected.results, interruption=interruption)
+            stream(opened, runner, options, context, collected.results, interruption=interruption)
         ) as events,
     ):
         header = next(events)
@@ -227,6 +206,9 @@ def check(
         # The backend raised it, or this is not the main thread.
         raise interruption.with_run(KeyboardInterrupt())
     return run
+
+
+check.__doc__ = f"{check.__doc__}\n{describe_options()}\n"
 
 
 def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:

@@ -10,13 +10,11 @@ import click
 
 from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
     backend_options,
     env_option,
+    grading_options,
     process_options,
     processes_option,
-    question_options,
 )
 
 if TYPE_CHECKING:
@@ -160,7 +158,7 @@ those of conformance check.
     help="The backend computes on a device whose files cannot be hashed here. The record then has "
     "no verdict.",
 )
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @process_options
 @click.pass_context
 def run(
@@ -190,6 +188,7 @@ def run(
     from conformance.challenge.record import encode_record
     from conformance.challenge.secret import read_secret
     from conformance.challenge.select_suite import select_suite
+    from conformance.check_options import CheckOptions
     from conformance.cli.checking import checked, conclude, exit_code
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
@@ -235,11 +234,9 @@ def run(
     found = checked(
         str(out / SUITE),
         executor,
+        CheckOptions(level=level, precision=precision),
         report=out,
         wanted=wanted,
-        resume=False,
-        level=level,
-        precision=precision,
     )
     conclude(found, wanted, out)
     if executor.independent.remark:

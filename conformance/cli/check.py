@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.check_options import OPTIONS, CheckOptions, Section, options_of
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.completing import completed_in_time
 from conformance.cli.crew import Crew
 from conformance.cli.formats import format_option, page, targets
-from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
-    backend_options,
-    cluster_options,
-    env_option,
-    min_strength_option,
-    process_options,
-    question_options,
-    repeat_option,
-    selection_options,
-)
+from conformance.cli.options import backend_options, check_options, cluster_options, suite_option
 from conformance.cli.places import TargetPath
-from conformance.cli.sections import SectionedCommand
+from conformance.cli.sections import SectionedCommand, Sections
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
-    from conformance.run.partition_filter import PartitionFilter
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -83,72 +71,30 @@ or too few vectors graded because of what is declared; 130 interrupted
 --shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
-SECTIONS = {
-    "What is tested": (
-        *("backend", "option", "env"),
-        *("suite", "suite_digest", "ops", "only", "dtypes", "ranks", "complete"),
+SECTIONS: Sections = {
+    Section.TESTED: (
+        *("backend", "option", "suite", "suite_digest"),
+        *(*options_of(Section.TESTED), "complete"),
     ),
-    "How it is graded": ("level", "precision"),
-    "How the backend runs": ("executor", "jobs", "timeout", "memory", "repeat", "shuffle"),
-    "What fails the run": ("known_failures", "require", "strict", "min_strength"),
-    "Reports": ("report", "formats", "resume"),
-    "Shards and clusters": ("shard", "cluster", "insecure"),
+    Section.GRADED: options_of(Section.GRADED),
+    Section.RUN: options_of(Section.RUN),
+    Section.GATE: options_of(Section.GATE),
+    Section.REPORTS: ("report", "formats", "resume"),
+    Section.SHARDS: (*options_of(Section.SHARDS), "cluster", "insecure"),
 }
 """The parameters of the command, by the heading of their section in the help."""
 
 
-def _single(
-    _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
-) -> Path | None:
-    """The value of an option of which the last would win without a word."""
-    if len(values) > 1:
-        raise UsageError(
-            f"{parameter.opts[0]} is given {len(values)} times",
-            hint="write all entries into one file",
-        )
-    return values[0] if values else None
-
-
 @click.command(cls=SectionedCommand, sections=SECTIONS, epilog=EXAMPLES)
 @backend_options("The backend to test; see below.", required=True)
-@env_option
-@selection_options
+@check_options(*OPTIONS)
+@suite_option
 @click.option(
     "--suite-digest",
     metavar="SHA256",
     help="Fail if the suite has another digest, which every run prints; its first 8 digits are "
     "enough. See docs/ci.md on upgrades.",
 )
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
-@click.option(
-    "--executor",
-    type=click.Choice(["process", "inline"]),
-    help="process: run the backend in worker processes, so that a crash or hang loses one "
-    "vector. inline: in this process. Default: process; inline for numpy and reference.",
-)
-@process_options
-@repeat_option
-@click.option(
-    "--known-failures",
-    type=click.Path(path_type=Path),
-    multiple=True,  # to see that it is given twice
-    callback=_single,
-    metavar="FILE",
-    help="Failures listed in this YAML file do not fail the run; the verdict stays not conformant.",
-)
-@click.option(
-    "--require",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Fail if anything listed in this YAML file is not supported.",
-)
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Fail if an entry of the known failures is out of date: it passes, matches nothing or has "
-    "expired.",
-)
-@min_strength_option
 @click.option(
     "--complete/--no-complete",
     default=None,
@@ -169,57 +115,29 @@ def _single(
     help="Resume the run in the --report folder: vectors that have a result are not run again. "
     "Starts a new run if the folder has no run log.",
 )
-@click.option(
-    "--shard",
-    metavar="K/N",
-    help="Run part K of N. A shard makes no claim; `conformance merge` joins all of them.",
-)
 @cluster_options
-@click.option(
-    "--shuffle",
-    type=click.IntRange(0, 2**32 - 1),
-    metavar="SEED",
-    help="Shuffle the vectors with this seed, to expose order-dependent results.",
-)
 @click.pass_context
 def check(
     ctx: click.Context,
+    /,
     backend: str,
-    env: str | None,
-    ops: tuple[str, ...],
     suite: str | None,
     suite_digest: str | None,
-    only: tuple[str, ...],
-    dtypes: tuple[str, ...],
-    ranks: tuple[int, ...],
-    level: str,
-    precision: str,
-    executor: str | None,
-    jobs: int | None,
-    timeout: float | None,
-    memory: str | None,
-    repeat: int,
-    known_failures: Path | None,
-    require: Path | None,
-    strict: bool,
-    min_strength: float | None,
     complete: bool | None,
     report: Path | None,
     formats: tuple[str, ...],
     resume: bool,
-    shard: str | None,
     cluster: str | None,
     insecure: bool,
-    shuffle: int | None,
+    **settings: Any,
 ) -> None:
     """Test a backend against a suite of vectors."""
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
-    from conformance.run.partition_filter import PartitionFilter
-
-    crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
-    if cluster is not None and (shard is not None or executor == "inline"):
+    options = CheckOptions(**settings)
+    crew = Crew(1 if cluster is None else options.jobs or 1, cluster, insecure)
+    if cluster is not None and (options.shard is not None or options.executor == "inline"):
         raise UsageError(
             "--cluster cannot be combined with --shard or --executor inline",
             hint="leave them out: a cluster makes shards, and runs the backend in processes",
@@ -227,43 +145,24 @@ def check(
     if suite_digest is not None:
         confirm_digest(suite, suite_digest)
     if complete:
-        partitions = PartitionFilter.of(dtypes, ranks)
-        suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
-    asked = {} if shard is None else {"shard": shard}
+        suite = _completed(suite, backend, options, report, resume)
     with crew.working() as workers:
 
         def ask(suite: str | None, *, resume: bool) -> Run:
             return checked(
                 suite,
                 backend,
-                resume=resume,
+                options,
                 report=report,
                 wanted=wanted,
+                resume=resume,
                 workers=None if isinstance(workers, int) else workers,
-                ops=ops or None,
-                only=only,
-                dtypes=dtypes,
-                ranks=ranks,
-                level=level,
-                precision=precision,
-                executor=executor,
-                jobs=jobs,
-                timeout=timeout,
-                memory=memory,
-                env=env,
-                repeat=repeat,
-                known_failures=known_failures,
-                require=require,
-                strict=strict,
-                min_strength=min_strength,
-                shuffle=shuffle,
-                **asked,
             )
 
         run = ask(suite, resume=resume)
         alone = complete is None and suite is None and cluster is None
         if alone and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
-            made = completed_in_time(run, backend, env, jobs or 1)
+            made = completed_in_time(run, backend, options.env_name, options.jobs or 1)
             run = run if made is None else ask(str(made), resume=False)
     try:
         conclude(run, wanted, report)
@@ -296,17 +195,11 @@ def confirm_digest(suite: str | None, digest: str) -> None:
 
 
 def _completed(
-    suite: str | None,
-    ops: Sequence[str],
-    partitions: PartitionFilter,
-    backend: str,
-    env: str | None,
-    report: Path | None,
-    jobs: int | None,
-    resume: bool,
+    suite: str | None, backend: str, options: CheckOptions, report: Path | None, resume: bool
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.run.worker_python import python_of
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
@@ -316,8 +209,8 @@ def _completed(
             "--complete needs --report, the folder that keeps the completed suite",
             hint="add --report DIR",
         )
-    if env is not None:
-        python_of(env)
+    if options.env_name is not None:
+        python_of(options.env_name)
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
@@ -327,6 +220,13 @@ def _completed(
     if resume and out.is_dir():
         return str(out)
     made = completed(
-        base, ops, backend, out, processes=jobs or 1, seed=0, env=env, partitions=partitions
+        base,
+        options.ops,
+        backend,
+        out,
+        processes=options.jobs or 1,
+        seed=0,
+        env=options.env_name,
+        partitions=PartitionFilter.of(options.dtypes, options.ranks),
     )
     return suite if made is base else str(out)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from conformance.check_options import CheckOptions
 from conformance.cli.check import SECTIONS, check, confirm_digest
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
@@ -41,17 +42,15 @@ def _check_outputs(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
-    suite, ops, digest = (settings.pop(name) for name in ("suite", "ops", "suite_digest"))
+    suite, digest = settings.pop("suite"), settings.pop("suite_digest")
     if digest is not None:
         confirm_digest(suite, digest)
     run = checked(
         suite,
         DeviceExecutor(folder),
+        CheckOptions(**settings),
         report=report,
         wanted=wanted,
-        resume=False,
-        ops=ops or None,
-        **settings,
     )
     conclude(run, wanted, report)
     click.get_current_context().exit(exit_code(run))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
+    from conformance.check_options import CheckOptions
     from conformance.log.reader import Unfinished
     from conformance.log.run_log import RunLog
     from conformance.log.writer import LogWriter
@@ -35,16 +36,17 @@ MOST_PROCESSES = 8
 def checked(
     suite: str | None,
     backend: str | Executor,
+    options: CheckOptions,
     *,
     report: Path | None,
     wanted: Sequence[Target],
-    resume: bool,
+    resume: bool = False,
     workers: Workers | None = None,
-    **asked: Any,
+    kept: Path | None = None,
 ) -> Run:
-    """Run :func:`conformance.api.check` with what is ``asked``; its log goes into ``report``.
+    """Run :func:`conformance.api.check` with these options; its log goes into ``report``.
 
-    With ``resume`` it goes on with the log that is there. ``workers`` of a cluster do it in shards.
+    With ``resume`` it resumes the run whose log is there. ``workers`` of a cluster do it in shards.
     The files ``wanted`` of an earlier run are removed as soon as this one begins. Raises what it
     raises.
     """
@@ -52,14 +54,15 @@ def checked(
 
     if workers is not None:
         assert isinstance(backend, str)
-        return _merged(suite, backend, workers, report, wanted, resume, asked)
+        return _merged(suite, backend, options, workers, report, wanted, resume)
     earlier = _earlier(report) if resume else None
     with kept_clean(), ExitStack() as stack:
         try:
             run = api.check(
                 suite,
                 backend,
-                **asked,
+                **vars(options),
+                kept=kept,
                 work=work(stack),
                 earlier=None if earlier is None else earlier.run,
                 on_event=_Watch(stack, report, wanted, earlier).see,
@@ -107,20 +110,19 @@ def processes() -> int:
 def _merged(
     suite: str | None,
     backend: str,
+    options: CheckOptions,
     workers: Workers,
     report: Path | None,
     wanted: Sequence[Target],
     resume: bool,
-    asked: dict[str, Any],
 ) -> Run:
     """The same from shards on a cluster; the log is there when the last of them is."""
     from conformance.cli.clustered import clustered, forget
 
     if resume and report is None:
         raise _nowhere()
-    del asked["executor"]
     try:
-        run = clustered(suite, backend, workers, report=report, resume=resume, **asked)
+        run = clustered(suite, backend, options, workers, report=report, resume=resume)
     except KeyboardInterrupt:
         if report is not None:
             click.echo("to resume: run the same command with --resume", err=True)

@@ -6,10 +6,10 @@ import re
 import shutil
 import tempfile
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from conformance.errors import LogError, SuiteError, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
+    from conformance.check_options import CheckOptions
     from conformance.suite.store import Suite
 
 PIECES = "pieces"
@@ -37,24 +38,22 @@ _FILE = re.compile(r"([0-9]{1,5})-of-([0-9]{1,5})\.jsonl")
 class ShardCheck:
     """A shard of a check, which a worker runs with the backend in a child process.
 
-    ``suite`` is opened by the worker, and has to be the one of this ``digest``. ``asked`` are other
-    arguments of :func:`conformance.api.check`.
+    ``suite`` is opened by the worker, and has to be the one of this ``digest``.
     """
 
     suite: str | None
     digest: str
     backend: str
-    shard: str
-    asked: dict[str, Any]
+    options: CheckOptions
 
     @property
     def label(self) -> str:
-        return f"shard {self.shard}"
+        return f"shard {self.options.shard}"
 
     @property
     def file(self) -> str:
         """Its log, in a folder of logs."""
-        return f"{self.shard.replace('/', '-of-')}.jsonl"
+        return f"{str(self.options.shard).replace('/', '-of-')}.jsonl"
 
     def run(self) -> bytes:
         """The run log, without findings: those are of all shards together."""
@@ -69,14 +68,7 @@ class ShardCheck:
                 f"not {self.digest[:12]}",
                 hint="name a suite that is the same for all, and start the workers again",
             )
-        log = api.check(
-            opened,
-            self.backend,
-            shard=self.shard,
-            executor="process",
-            findings=False,
-            **self.asked,
-        ).log
+        log = api.check(opened, self.backend, **vars(self.options), findings=False).log
         events = (log.header, *log.results, log.footer)
         return "".join(encode(as_event(one)) for one in events if one is not None).encode("ascii")
 
@@ -84,28 +76,23 @@ class ShardCheck:
 def clustered(
     suite: str | None,
     backend: str,
+    options: CheckOptions,
     workers: parallel.Workers,
     *,
     report: Path | None,
     resume: bool,
-    **asked: Any,
 ) -> Run:
     """The run of a check that ``workers`` do, as :func:`conformance.api.merge` gives it.
 
     With ``resume`` the shards are kept that an interrupted run has left in ``report``.
     """
     from conformance import api
-    from conformance.run.engine import Options, selected
-    from conformance.run.partition_filter import PartitionFilter
+    from conformance.run.engine import selected
     from conformance.suite.store import open_suite
 
     opened = open_suite(suite)
-    question = Options(
-        ops=asked.get("ops"),
-        only=asked.get("only", ()),
-        partitions=PartitionFilter.of(asked.get("dtypes", ()), asked.get("ranks", ())),
-    )
-    number = len(selected(opened, question).entries)
+    options = replace(options, executor="process")
+    number = len(selected(opened, options).entries)
     with ExitStack() as stack, Progress(1, "checking") as progress:
         if report is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -114,7 +101,7 @@ def clustered(
         there = _there(folder, resume)
         of = there or max(1, min(EACH * workers.count, number // FEWEST), -(-number // MOST))
         work = [
-            ShardCheck(suite, opened.digest, backend, f"{shard}/{of}", asked)
+            ShardCheck(suite, opened.digest, backend, replace(options, shard=f"{shard}/{of}"))
             for shard in range(1, of + 1)
         ]
         missing = [one for one in work if not (folder / one.file).is_file()]

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.check_options import CheckOptions
 from conformance.cli.checking import LOG, checked
 from conformance.cli.formats import page, write
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
     backend_options,
     call_options,
     env_option,
+    grading_options,
     ops_option,
-    question_options,
 )
 from conformance.cli.text import slug
 from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
@@ -82,7 +81,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
 @backend_options("The backend, as check takes it.", required=True)
 @env_option
 @ops_option
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @click.option(
     "--time",
     "limit",
@@ -220,13 +219,9 @@ def _write(
     run = checked(
         str(out / SUITE),
         backend,
+        CheckOptions(level=level, precision=precision, env=env, **bounds),
         report=out,
         wanted=wanted,
-        resume=False,
-        level=level,
-        precision=precision,
-        env=env,
-        **bounds,
     )
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)

@@ -12,11 +12,9 @@ import click
 
 from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
+    grading_options,
     partition_options,
     process_options,
-    question_options,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
     help="smoke: few vectors, no claim.",
 )
 @partition_options
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @click.option(
     "--isolation",
     type=click.IntRange(0, 2),
@@ -118,6 +116,7 @@ def grade_kernel(
     report: Path | None,
 ) -> None:
     """Grade a kernel of unknown origin on data that it cannot have seen."""
+    from conformance.check_options import CheckOptions
     from conformance.cli.checking import LOG, checked, conclude
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
@@ -156,11 +155,9 @@ def grade_kernel(
         run = checked(
             str(ready.suite.path),
             ready.executor,
+            CheckOptions(level=level, precision=precision),
             report=report,
             wanted=wanted,
-            resume=False,
-            level=level,
-            precision=precision,
             kept=kept,
         )
         graded = make_run(ready, run)

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.check_options import CheckOptions
 from conformance.cli.checking import LOG, checked, exit_code
 from conformance.cli.crew import Crew
 from conformance.cli.entrants import Entrant, entrants
 from conformance.cli.formats import page, write
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
+    check_options,
     cluster_options,
-    min_strength_option,
+    grading_options,
     process_options,
-    question_options,
-    repeat_option,
     selection_options,
 )
 from conformance.cli.places import TargetPath
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
+    from conformance.parallel import Workers
     from conformance.report.matrix import Column
 
 EXAMPLES = """
@@ -73,10 +73,9 @@ INTERRUPTED = "The matrix was interrupted before this backend."
     help="Write the matrix into this folder.",
 )
 @selection_options
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @process_options
-@repeat_option
-@min_strength_option
+@check_options("repeat", "min_strength")
 @cluster_options
 @click.option(
     "--resume",
@@ -89,27 +88,26 @@ def matrix(
     /,
     backends: tuple[str, ...],
     out: Path,
-    ops: tuple[str, ...],
     suite: str | None,
     resume: bool,
     cluster: str | None,
     insecure: bool,
-    **asked: Any,
+    **settings: Any,
 ) -> None:
     """Test several backends, or several versions of one, side by side."""
     from conformance.verdict import Verdict
 
     chosen = entrants(backends)
-    crew = Crew(1 if cluster is None else asked["jobs"] or 1, cluster, insecure)
+    crew = Crew(1 if cluster is None else settings["jobs"] or 1, cluster, insecure)
     _clear(out)
     columns: list[Column] = []
     codes = [EXIT_OK]
-    asked |= {"ops": ops or None, "executor": "process"}
+    options = CheckOptions(**settings, executor="process")
     try:
         with crew.working() as workers:
-            asked["workers"] = None if isinstance(workers, int) else workers
             for entrant in chosen:
-                column, code = _graded(entrant, suite, out, resume, asked)
+                entrant_options = replace(options, env=entrant.env)
+                column, code = _graded(entrant, suite, entrant_options, workers, out, resume)
                 columns.append(column)
                 codes.append(code)
                 if column.run is not None and column.run.verdict is Verdict.INTERRUPTED:
@@ -122,7 +120,12 @@ def matrix(
 
 
 def _graded(
-    entrant: Entrant, suite: str | None, out: Path, resume: bool, asked: dict[str, Any]
+    entrant: Entrant,
+    suite: str | None,
+    options: CheckOptions,
+    workers: int | Workers,
+    out: Path,
+    resume: bool,
 ) -> tuple[Column, int]:
     """What becomes of one backend, and the exit code of its check."""
     from conformance.report.matrix import Column
@@ -134,11 +137,11 @@ def _graded(
         run = checked(
             suite,
             entrant.backend,
+            options,
             report=folder,
             wanted=wanted,
             resume=resume,
-            env=entrant.env,
-            **asked,
+            workers=None if isinstance(workers, int) else workers,
         )
     except BackendError as error:
         click.echo(f"error: {error}", err=True)

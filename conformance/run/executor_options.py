@@ -10,6 +10,7 @@ from typing import Any
 from conformance.backends.discovery import load
 from conformance.backends.program import is_program
 from conformance.backends.protocol import as_backend
+from conformance.check_options import OPTIONS, CheckOptions
 from conformance.errors import UsageError
 from conformance.grade.precision import known
 from conformance.run.executor import Executor
@@ -17,7 +18,6 @@ from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
 from conformance.run.worker_pool import ProcessExecutor
 
-EXECUTORS = ("inline", "process")
 TRUSTED = ("reference", "numpy")
 """Backends of this package that compute in plain Python and numpy and need no watching."""
 
@@ -41,6 +41,13 @@ class Isolation:
     hashed: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, options: CheckOptions) -> Isolation:
+        """Take what the options of a check say of it."""
+        return cls(
+            options.executor, options.jobs, options.timeout, options.memory, options.env_name
+        )
+
     def executor_for(self, backend: object) -> Executor:
         """The executor of a backend: an object, or the text that names it. One stays as it is.
 
@@ -52,7 +59,7 @@ class Isolation:
         bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:
-            kind = known(self.executor, EXECUTORS, "executor")
+            kind = known(self.executor, OPTIONS["executor"].choices, "executor")
         elif named and os.name == "posix":
             plain = backend in TRUSTED and set(bounds) == {None} and not self.hashed
             kind = "inline" if plain else "process"
