@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from conformance.api import Run
 
 SUITE = "suite"
-"""Where the report folder keeps a completed suite."""
+"""Where the --out folder keeps a completed suite."""
 
 EXAMPLES = """
 \b
 Examples:
   conformance check --backend openvino
       all operators of the shipped suite
-  conformance check --backend path/to/mylib.py:MyLib --report reports/mylib
+  conformance check --backend path/to/mylib.py:MyLib --out reports/mylib
       your own backend, with a run log and an HTML page
   conformance check --backend numpy --op AvgPool-1 --level should
       one operator; only the expected interpretation passes
@@ -45,17 +45,17 @@ Examples:
       another version, installed in that virtual environment
   conformance check --backend torch --option device=cuda --option threads=2
       options; the same as --backend "torch?device=cuda&threads=2"
-  conformance check --backend mylib.py --complete --report out
+  conformance check --backend mylib.py --complete --out out
       the shipped suite, plus the vectors that it lacks for mylib
   conformance check --backend mylib --known-failures known.yaml --strict
       fail on new failures only; see conformance baseline --help
-  conformance check --backend torch --report out --format junit --format sarif
+  conformance check --backend torch --out out --format junit --format sarif
       also write out/junit.xml and out/conformance.sarif, for CI
-  conformance check --backend numpy --report out --resume
+  conformance check --backend numpy --out out --resume
       resume an interrupted run
-  conformance check --backend numpy --report out/3 --shard 3/8
+  conformance check --backend numpy --out out/3 --shard 3/8
       shard 3 of 8, one per machine; then: conformance merge
-  conformance check --backend mylib --report out --cluster tls://lab:8786
+  conformance check --backend mylib --out out --cluster tls://lab:8786
       shards on the workers of a Dask cluster, merged; docs/cluster.md
 \b
 A backend is a name (see conformance backends), a package.module:object that
@@ -79,7 +79,7 @@ SECTIONS: Sections = {
     Section.GRADED: options_of(Section.GRADED),
     Section.RUN: options_of(Section.RUN),
     Section.GATE: options_of(Section.GATE),
-    Section.REPORTS: ("report", "formats", "resume"),
+    Section.REPORTS: ("out", "formats", "resume"),
     Section.SHARDS: (*options_of(Section.SHARDS), "cluster", "insecure"),
 }
 """The parameters of the command, by the heading of their section in the help."""
@@ -99,20 +99,20 @@ SECTIONS: Sections = {
     "--complete/--no-complete",
     default=None,
     help="Add vectors for mutants that the suite leaves alive in what the backend declares to "
-    "support. The completed suite is kept in the --report folder. Without either option a check of "
+    "support. The completed suite is kept in the --out folder. Without either option a check of "
     "the shipped suite that would be inconclusive does so, if it takes no more than 60 s.",
 )
 @click.option(
-    "--report",
+    "--out",
     type=TargetPath(),
     metavar="DIR",
     help="Write a run log and an HTML page into this folder, or to an address such as s3://.",
 )
-@format_option("the --report folder")
+@format_option("the --out folder")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Resume the run in the --report folder: vectors that have a result are not run again. "
+    help="Resume the run in the --out folder: vectors that have a result are not run again. "
     "Starts a new run if the folder has no run log.",
 )
 @cluster_options
@@ -124,7 +124,7 @@ def check(
     suite: str | None,
     suite_digest: str | None,
     complete: bool | None,
-    report: Path | None,
+    out: Path | None,
     formats: tuple[str, ...],
     resume: bool,
     cluster: str | None,
@@ -132,9 +132,9 @@ def check(
     **settings: Any,
 ) -> None:
     """Test a backend against a suite of vectors."""
-    wanted = targets(formats, report, log=report and report / LOG)
-    if report is not None:
-        wanted = (page(report, "--report"), *wanted)
+    wanted = targets(formats, out, log=out and out / LOG)
+    if out is not None:
+        wanted = (page(out, "--out"), *wanted)
     options = CheckOptions(**settings)
     crew = Crew(1 if cluster is None else options.jobs or 1, cluster, insecure)
     if cluster is not None and (options.shard is not None or options.executor == "inline"):
@@ -145,7 +145,7 @@ def check(
     if suite_digest is not None:
         confirm_digest(suite, suite_digest)
     if complete:
-        suite = _completed(suite, backend, options, report, resume)
+        suite = _completed(suite, backend, options, out, resume)
     with crew.working() as workers:
 
         def ask(suite: str | None, *, resume: bool) -> Run:
@@ -153,7 +153,7 @@ def check(
                 suite,
                 backend,
                 options,
-                report=report,
+                report=out,
                 wanted=wanted,
                 resume=resume,
                 workers=None if isinstance(workers, int) else workers,
@@ -165,9 +165,9 @@ def check(
             made = completed_in_time(run, backend, options.env_name, options.jobs or 1)
             run = run if made is None else ask(str(made), resume=False)
     try:
-        conclude(run, wanted, report)
+        conclude(run, wanted, out)
     finally:
-        if report is not None and run.footer["interrupted"]:
+        if out is not None and run.footer["interrupted"]:
             click.echo("to resume: run the same command with --resume", err=True)
     ctx.exit(exit_code(run))
 
@@ -195,7 +195,7 @@ def confirm_digest(suite: str | None, digest: str) -> None:
 
 
 def _completed(
-    suite: str | None, backend: str, options: CheckOptions, report: Path | None, resume: bool
+    suite: str | None, backend: str, options: CheckOptions, out: Path | None, resume: bool
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
@@ -204,29 +204,29 @@ def _completed(
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 
-    if report is None:
+    if out is None:
         raise UsageError(
-            "--complete needs --report, the folder that keeps the completed suite",
-            hint="add --report DIR",
+            "--complete needs --out, the folder that keeps the completed suite",
+            hint="add --out DIR",
         )
     if options.env_name is not None:
         python_of(options.env_name)
-    base, out = open_suite(suite), report / SUITE
+    base, folder = open_suite(suite), out / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
             f"--complete cannot be combined with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
-    if resume and out.is_dir():
-        return str(out)
+    if resume and folder.is_dir():
+        return str(folder)
     made = completed(
         base,
         options.ops,
         backend,
-        out,
+        folder,
         processes=options.jobs or 1,
         seed=0,
         env=options.env_name,
         partitions=PartitionFilter.of(options.dtypes, options.ranks),
     )
-    return suite if made is base else str(out)
+    return suite if made is base else str(folder)

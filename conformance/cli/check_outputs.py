@@ -17,7 +17,7 @@ from conformance.cli.sections import SectionedCommand
 EXAMPLES = """
 \b
 Examples:
-  conformance check-outputs board --op AvgPool-1 --report reports/board
+  conformance check-outputs board --op AvgPool-1 --out reports/board
       outputs in the folder of the export, with board/device.json
 \b
 Options are those of conformance check. Give the same --suite, --op, --only,
@@ -34,14 +34,14 @@ LEFT_OUT = (
 
 
 def _check_outputs(
-    folder: Path, report: Path | None, formats: tuple[str, ...], **settings: Any
+    folder: Path, out: Path | None, formats: tuple[str, ...], **settings: Any
 ) -> None:
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import DeviceExecutor
 
-    wanted = targets(formats, report, log=report and report / LOG)
-    if report is not None:
-        wanted = (page(report, "--report"), *wanted)
+    wanted = targets(formats, out, log=out and out / LOG)
+    if out is not None:
+        wanted = (page(out, "--out"), *wanted)
     suite, digest = settings.pop("suite"), settings.pop("suite_digest")
     if digest is not None:
         confirm_digest(suite, digest)
@@ -49,10 +49,10 @@ def _check_outputs(
         suite,
         DeviceExecutor(folder),
         CheckOptions(**settings),
-        report=report,
+        report=out,
         wanted=wanted,
     )
-    conclude(run, wanted, report)
+    conclude(run, wanted, out)
     click.get_current_context().exit(exit_code(run))
 
 

@@ -188,8 +188,8 @@ def _earlier(report: Path | None) -> Unfinished | None:
 
 def _nowhere() -> UsageError:
     return UsageError(
-        "--resume needs --report, the folder with the run log",
-        hint="add --report DIR, the folder of the interrupted run",
+        "--resume needs --out, the folder with the run log",
+        hint="add --out DIR, the folder of the interrupted run",
     )
 
 

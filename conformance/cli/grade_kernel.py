@@ -92,7 +92,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
 )
 @process_options
 @click.option(
-    "--report",
+    "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log, an HTML page and the vectors into this folder.",
 )
@@ -113,7 +113,7 @@ def grade_kernel(
     jobs: int | None,
     timeout: float | None,
     memory: str | None,
-    report: Path | None,
+    out: Path | None,
 ) -> None:
     """Grade a kernel of unknown origin on data that it cannot have seen."""
     from conformance.check_options import CheckOptions
@@ -126,12 +126,12 @@ def grade_kernel(
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.writer import check_target
 
-    wanted = targets((), report, log=report and report / LOG)
-    if report is not None:
-        wanted = (page(report, "--report"), *wanted)
+    wanted = targets((), out, log=out and out / LOG)
+    if out is not None:
+        wanted = (page(out, "--out"), *wanted)
     kept = None
-    if report is not None:
-        kept = report / SUITE
+    if out is not None:
+        kept = out / SUITE
         check_target(kept, ())
     partitions = PartitionFilter.of(dtypes, ranks)
     request = KernelRequest(
@@ -156,14 +156,14 @@ def grade_kernel(
             str(ready.suite.path),
             ready.executor,
             CheckOptions(level=level, precision=precision),
-            report=report,
+            report=out,
             wanted=wanted,
             kept=kept,
         )
         graded = make_run(ready, run)
         if kept is not None:
             _keep(ready.suite, kept)
-    conclude(run, wanted, report)
+    conclude(run, wanted, out)
     if run.findings:
         click.echo(_showing(run.findings[0].smallest, kept))
     for remark in graded.remarks:
@@ -182,5 +182,5 @@ def _keep(suite: Suite, out: Path) -> None:
 def _showing(vector: str, kept: Path | None) -> str:
     """How to look at a vector that failed."""
     if kept is None:
-        return "Its vectors are not kept; --report DIR keeps them, for conformance show."
+        return "Its vectors are not kept; --out DIR keeps them, for conformance show."
     return f"To see a vector: {shlex.join(['conformance', 'show', vector, '--suite', str(kept)])}"

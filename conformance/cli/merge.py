@@ -14,8 +14,8 @@ from conformance.errors import UsageError
 EXAMPLES = """
 \b
 Examples:
-  conformance check --backend mylib --shard 1/2 --report out/1
-  conformance check --backend mylib --shard 2/2 --report out/2
+  conformance check --backend mylib --shard 1/2 --out out/1
+  conformance check --backend mylib --shard 2/2 --out out/2
       each on its own machine; a single shard makes no claim
   conformance merge out/*/run.jsonl --out out/all
       join them into one run, with a log, a page and a claim

@@ -88,7 +88,7 @@ def told(log: Path) -> list[str]:
 
 
 def words(suite: Suite, backend: str, report: Path) -> list[object]:
-    return ["check", "--suite", suite.path, "--backend", backend, "--report", report]
+    return ["check", "--suite", suite.path, "--backend", backend, "--out", report]
 
 
 def test_the_log_is_that_of_a_check_here(
@@ -178,7 +178,7 @@ def test_a_matrix_is_that_of_processes_here(
             "combined with --shard or --executor",
         ),
         (["--cluster", "local:2", "-j", "3"], "cannot be combined with -j"),
-        (["--cluster", "local:2", "--resume"], "--resume needs --report"),
+        (["--cluster", "local:2", "--resume"], "--resume needs --out"),
     ],
 )
 def test_what_excludes_each_other(here: Here, more: list[str], reason: str) -> None:
