@@ -303,6 +303,16 @@ def help_of(name: str) -> str:
     return OPTIONS[name].help + ("; repeatable." if is_repeatable(name) else "")
 
 
+def parse_value(name: str, value: Any) -> Any:
+    """Read the value of an option: texts, where it takes lists with commas.
+
+    Raises:
+        UsageError: a list that cannot be read.
+    """
+    parse = OPTIONS[name].parse
+    return value if parse is None else parse(value)
+
+
 def options_of(section: Section) -> tuple[str, ...]:
     """Return the names of the options in a section."""
     return tuple(name for name, facts in OPTIONS.items() if facts.section is section)

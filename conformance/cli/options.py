@@ -16,6 +16,7 @@ from conformance.check_options import (
     flag_of,
     help_of,
     is_repeatable,
+    parse_value,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -73,9 +74,7 @@ def _click_type(facts: OptionFacts) -> Any:
 
 
 def _parse(_ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """Read the texts of an option that takes lists with commas; others are read already."""
-    parse = OPTIONS[parameter.name or ""].parse
-    return value if parse is None else parse(value)
+    return parse_value(parameter.name or "", value)
 
 
 def _refuse_twice(
