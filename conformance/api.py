@@ -49,7 +49,7 @@ Function = Callable[[str, list[Array], dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished check. ``log`` is what a run log holds, and what reports are made from."""
+    """A finished check. ``log`` has what a run log has, of which reports are made."""
 
     log: RunLog
 
@@ -78,7 +78,7 @@ class Run:
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """What was asked, of what, and where."""
+        """Suite, backend, options and environment."""
         return self.log.header
 
     @property
@@ -89,10 +89,10 @@ class Run:
 
 
 def load_suite(path_or_name: str | Path | None = None) -> Suite:
-    """A suite: a folder, the name of a shipped one, or the shipped core suite (None).
+    """Open a suite by its folder or shipped name; None for the core suite.
 
     Raises:
-        SuiteError: there is none, or it is damaged, incomplete or of another version.
+        SuiteError: it does not exist, or is damaged, incomplete or of another version.
     """
     return open_suite(path_or_name)
 
@@ -173,12 +173,12 @@ def check(
         backend = canonical(backend)
     runner = Isolation.of(options).executor_for(backend)
     backend_name = backend if isinstance(backend, str) else ""
-    suite_words = suite_option(suite if kept is None else kept)
+    suite_words = suite_arguments(suite if kept is None else kept)
     settings = {**vars(options), **runner.settings()}
     context = RunContext(
         backend_name=backend_name,
         command=check_command(backend_name, suite_words, settings),
-        show=show_words(backend_name, suite_words, settings),
+        show=show_arguments(backend_name, suite_words, settings),
         gate=gate,
         done={(result.op, result.id): result for result in earlier.results} if earlier else {},
         findings=findings,
@@ -212,36 +212,42 @@ check.__doc__ = f"{check.__doc__}\n{describe_options()}\n"
 
 
 def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:
-    """One run from the logs of all its shards: what an undivided run would have said.
+    """Merge the logs of all shards into the run that an undivided check gives.
 
-    ``logs`` are the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order; ``suite``
-    is the suite that they were made on, by default the shipped one that they name.
+    Args:
+        logs: the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order.
+        suite: the suite of these checks, by default the shipped one that they name.
 
     Raises:
-        LogError: a log that cannot be read or is not complete; a shard that is missing, there
+        LogError: a log that cannot be read or is not complete; a shard that is missing, given
             twice or of another run; another suite.
         SuiteError: the suite cannot be used.
         UsageError: no log.
     """
-    parts = [ShardLog(Path(log), read(log)) for log in logs]
-    if not parts:
+    shards = [ShardLog(Path(log), read(log)) for log in logs]
+    if not shards:
         raise UsageError("there are no logs to merge", hint="name the log of each shard")
-    header = parts[0].run.header
-    suite = _named_by(header) if suite is None else suite
+    header = shards[0].run.header
+    backend_name, options = header["backend"]["spec"], header["options"]
+    suite = _shipped_suite_of(header) if suite is None else suite
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
-    named = suite_option(suite)
-    show = show_words(header["backend"]["spec"], named, header["options"])
-    command = check_command(header["backend"]["spec"], named, header["options"])
+    suite_words = suite_arguments(suite)
+    show = show_arguments(backend_name, suite_words, options)
+    command = check_command(backend_name, suite_words, options)
     collected = _Collected(None)
-    for event in merged(parts, opened, collected.results, command=command, show=show):
+    for event in merged(shards, opened, collected.results, command=command, show=show):
         collected.take(cast("Event", event))
     return Run(collected.log())
 
 
 def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-    """The exact outputs of an operator: float64, rounded once; indices in their integer type.
+    """Compute the exact outputs of an operator.
 
-    ``op`` is a shipped operator (``AvgPool-1``) or the path of a specification.
+    Args:
+        op: a shipped operator (``AvgPool-1``) or the path of a specification.
+
+    Returns:
+        float64, rounded once; indices in their integer type.
 
     Raises:
         InvalidCase: inputs or attributes that the specification does not allow.
@@ -252,11 +258,11 @@ def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
 
 
 class _Collected:
-    """The events of a run, gathered into its log; who makes them keeps ``results``."""
+    """The events of a run, gathered into its log; the engine adds to ``results``."""
 
     def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         self._on_event = on_event
-        self._marks: dict[str, dict[str, Any]] = {}
+        self._ends: dict[str, dict[str, Any]] = {}
         self.results = Results()
         self._findings: list[Finding] = []
 
@@ -264,21 +270,21 @@ class _Collected:
         if isinstance(event, Finding):
             self._findings.append(event)
         elif not isinstance(event, Result):
-            self._marks[event["event"]] = event
+            self._ends[event["event"]] = event
         if self._on_event is not None:
             self._on_event(event)
 
     def log(self) -> RunLog:
-        header, footer = self._marks["header"], self._marks["footer"]
+        header, footer = self._ends["header"], self._ends["footer"]
         log = RunLog(header, self.results.plain(), tuple(self._findings), footer)
         return replace(log, problems=tuple(contradictions(log)))
 
 
 def _day_of(run: RunLog | None) -> date | None:
-    """The day on which a run began, which is the one that decides what has expired."""
+    """Return the day on which a run began, which decides what has expired."""
     try:
         return None if run is None else datetime.fromisoformat(run.header["started"]).date()
-    except ValueError:  # a log may say anything
+    except ValueError:  # a log may hold anything
         return None
 
 
@@ -286,16 +292,16 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _named_by(header: Mapping[str, Any]) -> str | None:
-    """The name of the part of the shipped suite that a log is of; None stands for all of it."""
+def _shipped_suite_of(header: Mapping[str, Any]) -> str | None:
+    """Return the name of the shipped suite that a log is of; None stands for all of it."""
     name, digest = header["suite"]["name"], header["suite"]["digest"]
     shipped = load_suite()
-    part = name in shipped.manifest.suites and digest != shipped.digest
-    return name if part and load_suite(name).digest == digest else None
+    is_subset = name in shipped.manifest.suites and digest != shipped.digest
+    return name if is_subset and load_suite(name).digest == digest else None
 
 
-def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
-    """The option that names the suite again; none where the default is meant."""
+def suite_arguments(suite: Suite | str | Path | None) -> tuple[str, ...]:
+    """Return the option that names a suite again; empty for the default."""
     if suite is None:
         return ()
     if isinstance(suite, Suite):
@@ -303,38 +309,44 @@ def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     return ("--suite", str(suite))
 
 
-def show_words(spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """What ``conformance show`` and ``repro`` need besides an id to ask the same backend the same.
+def show_arguments(
+    backend_name: str, suite_words: Sequence[str], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the arguments of ``conformance show`` and ``repro`` besides an id.
 
-    ``asked`` are options as in the header of a log.
+    Args:
+        options: as in the header of a log.
     """
-    if not spec:
+    if not backend_name:
         return tuple(suite_words)
-    env = asked.get("env")
-    where = () if env is None else ("--env", str(env))
-    return ("--backend", spec, *where, *suite_words, *_level_and_precision(asked))
+    env = options.get("env")
+    env_words = () if env is None else ("--env", str(env))
+    return ("--backend", backend_name, *env_words, *suite_words, *_grading_arguments(options))
 
 
-def _level_and_precision(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    words_: tuple[str, ...] = ()
-    if asked["level"] != "must":
-        words_ += ("--level", asked["level"])
-    precision = spell(parse_precision(asked["precision"]))
-    return words_ if precision == DEFAULT else (*words_, "--precision", precision)
+def _grading_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
+    arguments: tuple[str, ...] = ()
+    if options["level"] != "must":
+        arguments += ("--level", options["level"])
+    precision = spell(parse_precision(options["precision"]))
+    return arguments if precision == DEFAULT else (*arguments, "--precision", precision)
 
 
 def check_command(
-    spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]
+    backend_name: str, suite_words: Sequence[str], options: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """The command line of the same check, but for operators and vectors; empty if there is none.
+    """Return the command of the same check, without operators and vectors.
 
-    ``asked`` are options as in the header of a log.
+    It is empty where the backend has no name.
+
+    Args:
+        options: as in the header of a log.
     """
-    if not spec:
+    if not backend_name:
         return ()
-    command = ["conformance", "check", "--backend", spec, *suite_words]
-    command += _level_and_precision(asked)
-    command += words(spec, asked)
-    if asked.get("repeat", 1) > 1:
-        command += ["--repeat", str(asked["repeat"])]
+    command = ["conformance", "check", "--backend", backend_name, *suite_words]
+    command += _grading_arguments(options)
+    command += words(backend_name, options)
+    if options.get("repeat", 1) > 1:
+        command += ["--repeat", str(options["repeat"])]
     return tuple(command)

@@ -7,6 +7,7 @@ import json
 from dataclasses import FrozenInstanceError, fields
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -22,12 +23,19 @@ from conformance.check_options import (
     parse_ranks,
     split_commas,
 )
+from conformance.cli import main
 from conformance.cli.check import check
 from conformance.errors import UsageError
 from conformance.suite.store import Suite
 
 OF_THE_RUN = ["earlier", "findings", "kept", "work", "on_event"]
 """Arguments of ``conformance.check`` that are no options."""
+
+
+def parsed(*words: str) -> dict[str, Any]:
+    """The parameters of ``conformance check --backend numpy``, read below the group as always."""
+    group = click.Context(main, **main.context_settings)
+    return check.make_context("check", ["--backend", "numpy", *words], group).params
 
 
 def test_the_signature_of_the_python_form_has_the_fields() -> None:
@@ -48,8 +56,7 @@ def test_the_help_of_the_python_form_describes_each_option() -> None:
 
 
 def test_an_option_left_out_on_the_command_line_has_the_default_of_its_field() -> None:
-    given = check.make_context("check", ["--backend", "numpy"]).params
-    assert CheckOptions.among(given) == CheckOptions()
+    assert CheckOptions.among(parsed()) == CheckOptions()
 
 
 def test_the_command_line_sets_each_field() -> None:
@@ -60,8 +67,7 @@ def test_the_command_line_sets_each_field() -> None:
         *("--repeat", "3", "--known-failures", "k.yaml", "--require", "r.yaml", "--strict"),
         *("--min-strength", "90", "--shuffle", "7", "--shard", "1/2"),
     ]
-    given = check.make_context("check", ["--backend", "numpy", *words]).params
-    assert CheckOptions.among(given) == CheckOptions(
+    assert CheckOptions.among(parsed(*words)) == CheckOptions(
         ops=("AvgPool-1", "MaxPool-1"),
         only=("1a2b",),
         dtypes=("f16", "f32", "bf16"),
@@ -94,7 +100,7 @@ def test_the_command_line_sets_each_field() -> None:
 )
 def test_a_value_that_the_field_does_not_allow(words: list[str], message: str) -> None:
     with pytest.raises(click.BadParameter) as caught:
-        check.make_context("check", ["--backend", "numpy", *words])
+        parsed(*words)
     assert message in caught.value.message
 
 
@@ -102,7 +108,7 @@ def test_a_value_that_the_field_does_not_allow(words: list[str], message: str) -
 def test_a_file_that_is_named_twice_is_refused(name: str) -> None:
     flag = flag_of(name)
     with pytest.raises(UsageError, match=f"{flag} is given 2 times"):
-        check.make_context("check", ["--backend", "numpy", flag, "a", flag, "b"])
+        parsed(flag, "a", flag, "b")
 
 
 def test_the_header_of_a_log_has_each_option_as_its_schema_says(small_suite: Suite) -> None:

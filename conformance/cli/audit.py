@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.checking import evaluate
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
+from conformance.cli.run_check import evaluate
 from conformance.replacement import unused
 
 if TYPE_CHECKING:

@@ -189,9 +189,9 @@ def run(
     from conformance.challenge.secret import read_secret
     from conformance.challenge.select_suite import select_suite
     from conformance.check_options import CheckOptions
-    from conformance.cli.checking import checked, conclude, exit_code
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
+    from conformance.cli.run_check import exit_code, run_check, write_reports
     from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
     from conformance.replacement import replacing
@@ -231,14 +231,14 @@ def run(
     executor = HashingExecutor(runner.executor_for(backend), identity.pieces)
     executor.independent = IndependentCalls(level, parse_precision(precision))
     wanted = (page(out, "--out"),)
-    found = checked(
+    found = run_check(
         str(out / SUITE),
         executor,
         CheckOptions(level=level, precision=precision),
-        report=out,
-        wanted=wanted,
+        out=out,
+        reports=wanted,
     )
-    conclude(found, wanted, out)
+    write_reports(found, wanted, out)
     if executor.independent.remark:
         click.echo(executor.independent.remark, err=True)
     if found.footer["interrupted"]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.check_options import OPTIONS, CheckOptions, Section, options_of
-from conformance.cli.checking import LOG, checked, conclude, exit_code
-from conformance.cli.completing import completed_in_time
+from conformance.cli.complete_suite import complete_in_time
 from conformance.cli.crew import Crew
 from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import backend_options, check_options, cluster_options, suite_option
 from conformance.cli.places import TargetPath
+from conformance.cli.run_check import LOG, exit_code, run_check, write_reports
 from conformance.cli.sections import SectionedCommand, Sections
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
@@ -132,9 +132,9 @@ def check(
     **settings: Any,
 ) -> None:
     """Test a backend against a suite of vectors."""
-    wanted = targets(formats, out, log=out and out / LOG)
+    reports = targets(formats, out, log=out and out / LOG)
     if out is not None:
-        wanted = (page(out, "--out"), *wanted)
+        reports = (page(out, "--out"), *reports)
     options = CheckOptions(**settings)
     crew = Crew(1 if cluster is None else options.jobs or 1, cluster, insecure)
     if cluster is not None and (options.shard is not None or options.executor == "inline"):
@@ -145,27 +145,27 @@ def check(
     if suite_digest is not None:
         confirm_digest(suite, suite_digest)
     if complete:
-        suite = _completed(suite, backend, options, out, resume)
+        suite = _complete(suite, backend, options, out, resume)
     with crew.working() as workers:
 
-        def ask(suite: str | None, *, resume: bool) -> Run:
-            return checked(
+        def run_on(suite: str | None, *, resume: bool) -> Run:
+            return run_check(
                 suite,
                 backend,
                 options,
-                report=out,
-                wanted=wanted,
+                out=out,
+                reports=reports,
                 resume=resume,
                 workers=None if isinstance(workers, int) else workers,
             )
 
-        run = ask(suite, resume=resume)
-        alone = complete is None and suite is None and cluster is None
-        if alone and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
-            made = completed_in_time(run, backend, options.env_name, options.jobs or 1)
-            run = run if made is None else ask(str(made), resume=False)
+        run = run_on(suite, resume=resume)
+        may_complete = complete is None and suite is None and cluster is None
+        if may_complete and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
+            folder = complete_in_time(run, backend, options)
+            run = run if folder is None else run_on(str(folder), resume=False)
     try:
-        conclude(run, wanted, out)
+        write_reports(run, reports, out)
     finally:
         if out is not None and run.footer["interrupted"]:
             click.echo("to resume: run the same command with --resume", err=True)
@@ -173,7 +173,7 @@ def check(
 
 
 def confirm_digest(suite: str | None, digest: str) -> None:
-    """Check that a suite is the one that a gate was made for.
+    """Check that a suite is the one for which a gate was made.
 
     Raises:
         UsageError: it has another digest, or ``digest`` is not at least 8 hexadecimal digits.
@@ -194,11 +194,15 @@ def confirm_digest(suite: str | None, digest: str) -> None:
         )
 
 
-def _completed(
+def _complete(
     suite: str | None, backend: str, options: CheckOptions, out: Path | None, resume: bool
 ) -> str | None:
-    """The completed suite, as ``--suite`` names it."""
-    from conformance.cli.completing import completed
+    """Complete a suite for a backend, and return the result as ``--suite`` names it.
+
+    Raises:
+        UsageError: there is no folder to keep it in, or the suite makes no claim.
+    """
+    from conformance.cli.complete_suite import complete_suite
     from conformance.run.partition_filter import PartitionFilter
     from conformance.run.worker_python import python_of
     from conformance.suite.store import open_suite
@@ -219,7 +223,7 @@ def _completed(
         )
     if resume and folder.is_dir():
         return str(folder)
-    made = completed(
+    completed = complete_suite(
         base,
         options.ops,
         backend,
@@ -229,4 +233,4 @@ def _completed(
         env=options.env_name,
         partitions=PartitionFilter.of(options.dtypes, options.ranks),
     )
-    return suite if made is base else str(folder)
+    return suite if completed is base else str(folder)

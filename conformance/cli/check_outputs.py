@@ -9,9 +9,9 @@ import click
 
 from conformance.check_options import CheckOptions
 from conformance.cli.check import SECTIONS, check, confirm_digest
-from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
 from conformance.cli.places import SourcePath
+from conformance.cli.run_check import LOG, exit_code, run_check, write_reports
 from conformance.cli.sections import SectionedCommand
 
 EXAMPLES = """
@@ -45,14 +45,14 @@ def _check_outputs(
     suite, digest = settings.pop("suite"), settings.pop("suite_digest")
     if digest is not None:
         confirm_digest(suite, digest)
-    run = checked(
+    run = run_check(
         suite,
         DeviceExecutor(folder),
         CheckOptions(**settings),
-        report=out,
-        wanted=wanted,
+        out=out,
+        reports=wanted,
     )
-    conclude(run, wanted, out)
+    write_reports(run, wanted, out)
     click.get_current_context().exit(exit_code(run))
 
 

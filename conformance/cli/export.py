@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.check_options import CheckOptions
-from conformance.cli.checking import evaluate
 from conformance.cli.options import backend_options, check_option, selection_options
 from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
+from conformance.cli.run_check import evaluate
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.check_options import CheckOptions
-from conformance.cli.checking import LOG, checked
 from conformance.cli.formats import page, write
 from conformance.cli.options import (
     backend_options,
@@ -20,6 +19,7 @@ from conformance.cli.options import (
     grading_options,
     ops_option,
 )
+from conformance.cli.run_check import LOG, run_check
 from conformance.cli.text import slug
 from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 from conformance.safe_text import number_of
@@ -216,12 +216,12 @@ def _write(
     wanted = (page(out, "--out"),)
     # A backend of this package needs no watching; others are watched as in the search.
     bounds: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
-    run = checked(
+    run = run_check(
         str(out / SUITE),
         backend,
         CheckOptions(level=level, precision=precision, env=env, **bounds),
-        report=out,
-        wanted=wanted,
+        out=out,
+        reports=wanted,
     )
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)

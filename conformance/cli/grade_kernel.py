@@ -117,9 +117,9 @@ def grade_kernel(
 ) -> None:
     """Grade a kernel of unknown origin on data that it cannot have seen."""
     from conformance.check_options import CheckOptions
-    from conformance.cli.checking import LOG, checked, conclude
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
+    from conformance.cli.run_check import LOG, run_check, write_reports
     from conformance.kernels.interface import make_run
     from conformance.kernels.preparation import KernelRequest, prepare_kernel
     from conformance.run.limits import DEFAULT_TIMEOUT
@@ -152,18 +152,18 @@ def grade_kernel(
     with ExitStack() as stack:
         with Progress(1, "generating") as progress:
             ready = stack.enter_context(prepare_kernel(kernel, request, progress.at))
-        run = checked(
+        run = run_check(
             str(ready.suite.path),
             ready.executor,
             CheckOptions(level=level, precision=precision),
-            report=out,
-            wanted=wanted,
+            out=out,
+            reports=wanted,
             kept=kept,
         )
         graded = make_run(ready, run)
         if kept is not None:
             _keep(ready.suite, kept)
-    conclude(run, wanted, out)
+    write_reports(run, wanted, out)
     if run.findings:
         click.echo(_showing(run.findings[0].smallest, kept))
     for remark in graded.remarks:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.check_options import CheckOptions
-from conformance.cli.checking import LOG, checked, exit_code
 from conformance.cli.crew import Crew
 from conformance.cli.entrants import Entrant, entrants
 from conformance.cli.formats import page, write
@@ -22,6 +21,7 @@ from conformance.cli.options import (
     selection_options,
 )
 from conformance.cli.places import TargetPath
+from conformance.cli.run_check import LOG, exit_code, run_check
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -134,12 +134,12 @@ def _graded(
     wanted = (page(folder, "--out"),)
     click.echo(f"{entrant.label}:", err=True)
     try:
-        run = checked(
+        run = run_check(
             suite,
             entrant.backend,
             options,
-            report=folder,
-            wanted=wanted,
+            out=folder,
+            reports=wanted,
             resume=resume,
             workers=None if isinstance(workers, int) else workers,
         )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
 from conformance.cli.places import SourcePath, TargetPath
+from conformance.cli.run_check import LOG, exit_code, write_log
 from conformance.errors import UsageError
 
 EXAMPLES = """

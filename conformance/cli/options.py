@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Options as one, in this order in the help."""
+    """Join options to one decorator, in this order in the help."""
 
     def added(command: F) -> F:
         return reduce(lambda made, option: option(made), reversed(options), command)
@@ -137,7 +137,7 @@ def _named(ctx: click.Context, _parameter: click.Parameter, name: str | None) ->
 def backend_options(
     help: str, *, required: bool = False, metavar: str = "NAME"
 ) -> Callable[[F], F]:
-    """``--backend``, with its help, and ``--option``, which becomes a part of the name."""
+    """Make ``--backend``, and ``--option``, which becomes a part of the name."""
     return together(
         click.option("--backend", required=required, metavar=metavar, help=help, callback=_named),
         click.option(
@@ -196,7 +196,7 @@ process_options: Callable[[F], F] = check_options("jobs", "timeout", "memory")
 
 
 def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
-    """``--timeout`` and ``--memory`` of commands that give a backend one process."""
+    """Make ``--timeout`` and ``--memory`` of commands that give a backend one process."""
     return together(
         click.option(
             "--timeout",
@@ -215,5 +215,5 @@ def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
 
 
 def grading_options(help: str | None = None) -> Callable[[F], F]:
-    """``--level`` and ``--precision``; ``help`` replaces that of ``conformance check``."""
+    """Make ``--level`` and ``--precision``; ``help`` replaces that of ``conformance check``."""
     return together(check_option("level", help), check_option("precision", help))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.api import check_command, suite_option
+from conformance.api import check_command, suite_arguments
 from conformance.check_options import DEFAULTS, CheckOptions
 from conformance.errors import ConformanceError, UsageError
 from conformance.grade.gate import Watch, load_gate
@@ -44,7 +44,7 @@ class SessionRequest:
     def command(self) -> tuple[str, ...]:
         """The command line of the same check."""
         graded_by = {"level": self.options.level, "precision": self.options.precision}
-        return check_command(self.backend, suite_option(self.suite), graded_by)
+        return check_command(self.backend, suite_arguments(self.suite), graded_by)
 
 
 class VectorCollector(pytest.Collector):

@@ -49,7 +49,7 @@ class Isolation:
         )
 
     def executor_for(self, backend: object) -> Executor:
-        """The executor of a backend: an object, or the text that names it. One stays as it is.
+        """Make the executor of a backend, an object or its name; an executor stays as it is.
 
         Only a named one can be loaded in another process. Raises :class:`UsageError` for what
         cannot be done, and :class:`BackendError` for a backend that cannot be used.
@@ -101,7 +101,7 @@ class Isolation:
 
 
 def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
-    """The options of the command line that give an executor these settings, but for ``jobs``.
+    """Return the arguments that give an executor these settings, without ``jobs``.
 
     ``settings`` are those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
     as a log has; what is the default anyway is left out.

@@ -9,7 +9,7 @@ import venvs
 from click.testing import CliRunner, Result
 
 from conformance.choices import SuiteName
-from conformance.cli import completing, main
+from conformance.cli import complete_suite, main
 from conformance.suite import vector_cache
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
@@ -289,7 +289,7 @@ class TestByItself:
     @pytest.fixture
     def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(vector_cache.VARIABLE, str(tmp_path / "cache"))
-        return tmp_path / "cache" / completing.KEPT
+        return tmp_path / "cache" / complete_suite.KEPT
 
     def test_is_completed_kept_and_made_again_where_a_file_is_damaged(
         self, base: Path, cache: Path, exhaustive: bool
@@ -330,7 +330,7 @@ class TestByItself:
         words: tuple[str, ...],
         said: str,
     ) -> None:
-        monkeypatch.setattr(completing, "PATIENCE", seconds)
+        monkeypatch.setattr(complete_suite, "MAX_SECONDS", seconds)
         result = check(base, "Narrow", *words)
         assert result.exit_code == 4
         assert said in result.output

@@ -30,32 +30,36 @@ if TYPE_CHECKING:
 
 LOG = "run.jsonl"
 
-MOST_PROCESSES = 8
+MAX_PROCESSES = 8
 
 
-def checked(
+def run_check(
     suite: str | None,
     backend: str | Executor,
     options: CheckOptions,
     *,
-    report: Path | None,
-    wanted: Sequence[Target],
+    out: Path | None,
+    reports: Sequence[Target],
     resume: bool = False,
     workers: Workers | None = None,
     kept: Path | None = None,
 ) -> Run:
-    """Run :func:`conformance.api.check` with these options; its log goes into ``report``.
+    """Run :func:`conformance.api.check` for a command, with progress.
 
-    With ``resume`` it resumes the run whose log is there. ``workers`` of a cluster do it in shards.
-    The files ``wanted`` of an earlier run are removed as soon as this one begins. Raises what it
-    raises.
+    Args:
+        out: the folder of the run log; None writes none.
+        reports: what is written after the run. Those of an earlier run are removed as soon as this
+            one begins.
+        resume: whether to resume the run whose log is in ``out``.
+        workers: the workers of a cluster, which run the check in shards.
+        kept: as in :func:`conformance.api.check`, which says what is raised, too.
     """
     from conformance import api
 
     if workers is not None:
         assert isinstance(backend, str)
-        return _merged(suite, backend, options, workers, report, wanted, resume)
-    earlier = _earlier(report) if resume else None
+        return _run_on_cluster(suite, backend, options, workers, out, reports, resume)
+    earlier = _earlier_run(out) if resume else None
     with kept_clean(), ExitStack() as stack:
         try:
             run = api.check(
@@ -65,90 +69,99 @@ def checked(
                 kept=kept,
                 work=work(stack),
                 earlier=None if earlier is None else earlier.run,
-                on_event=_Watch(stack, report, wanted, earlier).see,
+                on_event=_Watch(stack, out, reports, earlier).see,
             )
-        except KeyboardInterrupt as stopped:
-            found: Run | None = getattr(stopped, "run", None)
-            if found is None:
+        except KeyboardInterrupt as interrupt:
+            interrupted_run: Run | None = getattr(interrupt, "run", None)
+            if interrupted_run is None:
                 raise
-            run = found
+            run = interrupted_run
     if earlier is not None and earlier.run.complete:
         click.echo("nothing to resume: the run is complete", err=True)
     return run
 
 
 def evaluate(suite: Suite, entries: Iterable[Entry]) -> None:
-    """Evaluate recorded cases that are not at hand, before a command begins with them."""
+    """Evaluate recorded cases that are not in the cache, before a command begins with them."""
     with ExitStack() as stack:
         suite.ready(entries, work(stack))
 
 
 def work(stack: ExitStack, label: str = "evaluating") -> Work:
-    """How a command evaluates recorded cases: beside itself, with progress that ends with
-    ``stack``."""
+    """Return how a command evaluates recorded cases: in processes, with progress.
+
+    Args:
+        stack: closes what is left of the progress.
+    """
     from conformance.suite.evaluation import Work
 
-    shown: list[Progress] = []
-    own = stack.enter_context(ExitStack())
+    progress_shown: list[Progress] = []
+    progress_stack = stack.enter_context(ExitStack())
 
-    def progress(what: str, done: float, total: int) -> None:
-        if not shown:
-            shown.append(own.enter_context(Progress(total, label)))
-        shown[0].at(what, done, total)
+    def show_progress(what: str, done: float, total: int) -> None:
+        if not progress_shown:
+            progress_shown.append(progress_stack.enter_context(Progress(total, label)))
+        progress_shown[0].at(what, done, total)
         if done == total:
-            own.close()
-            shown.clear()
+            progress_stack.close()
+            progress_shown.clear()
 
-    return Work(processes(), lambda text: click.echo(text, err=True), progress)
+    return Work(processes(), lambda text: click.echo(text, err=True), show_progress)
 
 
 def processes() -> int:
-    """How many processes evaluate cases: the cores of this machine, few enough for its memory."""
-    return max(1, min(os.cpu_count() or 1, MOST_PROCESSES))
+    """Count the processes that evaluate cases: the cores, few enough for the memory."""
+    return max(1, min(os.cpu_count() or 1, MAX_PROCESSES))
 
 
-def _merged(
+def _run_on_cluster(
     suite: str | None,
     backend: str,
     options: CheckOptions,
     workers: Workers,
-    report: Path | None,
-    wanted: Sequence[Target],
+    out: Path | None,
+    reports: Sequence[Target],
     resume: bool,
 ) -> Run:
-    """The same from shards on a cluster; the log is there when the last of them is."""
-    from conformance.cli.clustered import clustered, forget
+    """Run the check in shards on a cluster, and write the log when the last of them is done."""
+    from conformance.cli.run_shards import remove_shards, run_shards
 
-    if resume and report is None:
-        raise _nowhere()
+    if resume and out is None:
+        raise _no_folder()
     try:
-        run = clustered(suite, backend, options, workers, report=report, resume=resume)
+        run = run_shards(suite, backend, options, workers, out=out, resume=resume)
     except KeyboardInterrupt:
-        if report is not None:
+        if out is not None:
             click.echo("to resume: run the same command with --resume", err=True)
         raise
-    clear(wanted)
-    if report is not None:
-        write_log(run.log, report)
-        forget(report)
+    clear(reports)
+    if out is not None:
+        write_log(run.log, out)
+        remove_shards(out)
     return run
 
 
-def conclude(run: Run, wanted: Sequence[Target], report: Path | None) -> None:
-    """Write the reports of a run, and tell its summary whether or not they can be written."""
+def write_reports(run: Run, reports: Sequence[Target], out: Path | None) -> None:
+    """Write the reports of a run, and print its summary whether or not they can be written."""
     from conformance.cli.text import terminal
     from conformance.report.terminal import summary
 
     try:
-        write(run.log, wanted)
+        write(run.log, reports)
     finally:
-        if report is not None:
-            click.echo(f"log: {report / LOG}", err=True)
-        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
+        if out is not None:
+            click.echo(f"log: {out / LOG}", err=True)
+        click.echo(summary(run.log, **terminal()), err=take_stdout(reports))
 
 
 def write_log(run: RunLog, out: Path) -> None:
-    """The log appears whole or not at all: until then the folder has that of an earlier run."""
+    """Write a log completely or not at all.
+
+    Until it is complete the folder has the log of an earlier run.
+
+    Raises:
+        LogError: it cannot be written.
+    """
     from conformance.errors import LogError
     from conformance.log.writer import LogWriter
     from conformance.replacement import replacing
@@ -167,26 +180,26 @@ def write_log(run: RunLog, out: Path) -> None:
 
 
 def exit_code(run: Run) -> int:
-    """What a command ends with after a run."""
+    """Return the exit code of a command after a run."""
     return EXIT_DEFECT if run.log.problems else int(run.footer["exit_code"])
 
 
-def _earlier(report: Path | None) -> Unfinished | None:
-    """The run log that ``--resume`` goes on with, if there is one."""
+def _earlier_run(out: Path | None) -> Unfinished | None:
+    """Read the run log that ``--resume`` continues, if there is one."""
     from conformance.log.reader import read_unfinished
 
-    if report is None:
-        raise _nowhere()
-    earlier = read_unfinished(report / LOG)
+    if out is None:
+        raise _no_folder()
+    earlier = read_unfinished(out / LOG)
     if earlier is None:
-        click.echo(f"nothing to resume in {report}: starting a new run", err=True)
+        click.echo(f"nothing to resume in {out}: starting a new run", err=True)
     elif not earlier.run.complete:
-        there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
-        click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)
+        done, total = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
+        click.echo(f"resuming {out / LOG}: {done} of {total} vectors are done", err=True)
     return earlier
 
 
-def _nowhere() -> UsageError:
+def _no_folder() -> UsageError:
     return UsageError(
         "--resume needs --out, the folder with the run log",
         hint="add --out DIR, the folder of the interrupted run",
@@ -194,32 +207,35 @@ def _nowhere() -> UsageError:
 
 
 class _Watch:
-    """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
+    """A watcher of events: it writes the run log, if there is a folder, and shows progress.
+
+    ``stack`` closes both.
+    """
 
     def __init__(
         self,
         stack: ExitStack,
-        report: Path | None,
-        wanted: Sequence[Target],
+        out: Path | None,
+        reports: Sequence[Target],
         earlier: Unfinished | None,
     ) -> None:
         self._stack = stack
-        self._report = report
-        self._wanted = wanted
+        self._out = out
+        self._reports = reports
         self._earlier = earlier
         self._writer: LogWriter | None = None
-        self._done = self._wrong = self._total = 0
+        self._done = self._failed = self._total = 0
 
     def see(self, event: Event) -> None:
         """Take one event of the run."""
         from conformance.model import Finding, Result, Status
 
         if isinstance(event, Result):
-            self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
+            self._progress.at(f"{self._failed} failed  {event.op}", self._done)
             self._done += 1
-            self._wrong += event.status in (Status.FAIL, Status.ERROR)
+            self._failed += event.status in (Status.FAIL, Status.ERROR)
             if self._done == self._total:
-                self._progress.at(f"{self._wrong} failed, looking for causes", self._done)
+                self._progress.at(f"{self._failed} failed, looking for causes", self._done)
         elif not isinstance(event, Finding) and event["event"] == "header":
             self._total = event["suite"]["vectors"]
             self._begin(self._total)
@@ -227,15 +243,15 @@ class _Watch:
             self._writer.write(event)
 
     def _begin(self, total: int) -> None:
-        """Open the log only now: the header comes when the question has turned out sound.
+        """Open the log, now that the header shows that the options can be obeyed.
 
-        The files of an earlier run must never stand beside the log of this one, so they go before
-        the log's first line; but not before it is this process that writes the log.
+        The files of an earlier run must never be beside the log of this one, so they are removed
+        before the log's first line; but not before it is this process that writes the log.
         """
         from conformance.log.writer import LogWriter
 
-        if self._report is not None:
-            log = LogWriter(self._report / LOG, earlier=self._earlier)
+        if self._out is not None:
+            log = LogWriter(self._out / LOG, earlier=self._earlier)
             self._writer = self._stack.enter_context(log)
-        clear(self._wanted)
+        clear(self._reports)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
