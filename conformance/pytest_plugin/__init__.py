@@ -49,7 +49,7 @@ def _help(name: str) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin proper, but only if a backend is to be tested."""
-    # An empty name is asked for too, and refused: a variable that is not set must not be green.
+    # An empty name is given too, and refused: a variable that is not set must not be green.
     if config.getoption("conformance_backend") is not None:
         from conformance.pytest_plugin.session import VectorSession
 

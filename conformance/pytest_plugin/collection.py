@@ -118,7 +118,7 @@ class VectorItem(pytest.Item):
         collector = self.parent
         try:
             # The session's filters could turn a warning of the backend into an exception, and
-            # so change what it answers.
+            # so change its outputs.
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
                 vector = collector.checker.vector(collector.suite, self.entry)

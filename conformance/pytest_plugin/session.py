@@ -142,7 +142,7 @@ class VectorSession:
         if any(values.get(status) for status in ("pass", "fail", "error")):
             return ""
         if refusals and not values:
-            return ""  # only must-reject vectors were chosen
+            return ""  # only negative tests were chosen
         counts = ", ".join(f"{n} {status}" for status, n in values.items() if n)
         return f"no values graded: {counts or number_of(tested, 'vector')} (see -rs)"
 
