@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
+from conformance.check_options import CheckOptions, describe_options
 from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
@@ -30,14 +31,12 @@ from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
-from conformance.run.engine import Event, Options, selected
+from conformance.run.engine import Event, RunContext, selected
 from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
 from conformance.run.merging import ShardLog, merged
-from conformance.run.partition_filter import PartitionFilter
-from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
@@ -50,7 +49,7 @@ Function = Callable[[str, list[Array], dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished check. ``log`` is what a run log holds, and what reports are made from."""
+    """A finished check. ``log`` has what a run log has, of which reports are made."""
 
     log: RunLog
 
@@ -79,7 +78,7 @@ class Run:
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """What was asked, of what, and where."""
+        """Suite, backend, options and environment."""
         return self.log.header
 
     @property
@@ -90,10 +89,10 @@ class Run:
 
 
 def load_suite(path_or_name: str | Path | None = None) -> Suite:
-    """A suite: a folder, the name of a shipped one, or the shipped core suite (None).
+    """Open a suite by its folder or shipped name; None for the core suite.
 
     Raises:
-        SuiteError: there is none, or it is damaged, incomplete or of another version.
+        SuiteError: it does not exist, or is damaged, incomplete or of another version.
     """
     return open_suite(path_or_name)
 
@@ -102,12 +101,12 @@ def check(
     suite: Suite | str | Path | None,
     backend: Backend | Function | type | str | Executor,
     *,
-    ops: Sequence[str] | None = None,
+    ops: Sequence[str] = (),
     only: Sequence[str] = (),
     dtypes: Sequence[str] = (),
     ranks: Sequence[int] = (),
     level: str = "must",
-    precision: str | Mapping[str, str] = DEFAULT_PRECISION,
+    precision: str | Mapping[str, str] = "standard",
     executor: str | None = None,
     jobs: int | None = None,
     timeout: float | None = None,
@@ -126,82 +125,62 @@ def check(
     work: Work | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
-    """Run every vector of a suite through a backend and judge the outputs.
+    """Run every vector of a suite through a backend and grade the outputs.
 
-    ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
-    plain function, or the name, module or file that the command line takes too, with its options:
-    ``"torch?device=cuda"``. ``ops`` and
-    ``only`` (ids or their beginnings) narrow the suite. ``dtypes`` and ``ranks`` narrow it to data
-    of these element types and ranks, and the claim with it. ``level`` is ``must`` (any allowed
-    reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
-    ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
-    ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
-    named (but for ``reference`` and ``numpy``): it runs in ``jobs`` processes, in which a vector
-    may take ``timeout`` seconds (30) and a process ``memory`` bytes (no limit; ``"2G"`` will do),
-    and a crash costs one vector; or ``inline``, in this process, as for any object. ``env`` is the
-    folder of another virtual environment for these processes, which needs the backend, numpy and
-    ml_dtypes, and not this package. Each vector is
-    asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
-    ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
-    but is never conformant, and ``strict`` fails one whose known failures are out of date.
-    ``min_strength`` is the percent of the mutants that could show in an element type and rank that
-    the vectors that pass have to kill (95): below it a run without failures is inconclusive, and
-    has exit code 4; 0 asks for nothing.
-    ``shuffle`` is a seed that draws another order of the vectors. ``shard`` (``"3/8"``) asks one
-    of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
-    another run of the same question left when it was cut short: its results are kept, come first
-    and are not asked again; if it is complete it is the answer.
-    ``findings`` False leaves out the distinct failures, which :func:`merge` finds. ``kept`` is
-    where the suite is going to lie, if elsewhere, as commands in the log name it.
-    ``work`` says how recorded cases are evaluated that are not in the cache: in this process, and
-    silently, unless it says otherwise. ``on_event`` sees each event as it happens.
+    The options are those of ``conformance check``, with which they share name, default and meaning;
+    ``help(conformance.check)`` describes each.
 
     Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
     and the footer, and then the signal is the host program's. A handler of its own is called, once;
     if it returns, so does the call, with an interrupted run, which is never conformant. In a thread
     other than the main one a Ctrl-C that the main thread leaves unhandled ends the call.
 
+    Args:
+        suite: a suite, its folder, the name of a shipped one, or None for the shipped core suite.
+        backend: an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, or a
+            plain function: it runs in this process. Or the name, module or file that the command
+            line takes, with its options: ``"torch?device=cuda"``.
+        precision: also a mapping, ``{"f16": "native"}``.
+        memory: also a number of bytes.
+        earlier: the log of an interrupted run with the same options: its results are kept, come
+            first and are not computed again. A complete one is returned.
+        findings: False leaves out the distinct failures, which :func:`merge` finds.
+        kept: where the suite is going to be, if elsewhere, as commands in the log name it.
+        work: how recorded cases are evaluated that are not in the cache: in this process and
+            silently by default.
+        on_event: sees each event as it happens.
+
     Raises:
         KeyboardInterrupt: Ctrl-C, where Python's own handler is in place; its attribute ``run``
-            has what was found so far, None where the run had not begun.
+            has the results so far, None where the run had not begun.
         BackendError: the backend cannot be found or used, or not in ``env``.
         LogError: ``earlier`` is of another run.
         SpecError: a file of known failures or requirements that cannot be used.
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, a filter that matches nothing, or an ``env`` that is none.
     """
+    options = CheckOptions.among(locals())
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     gate = load_gate(
-        _path(known_failures),
-        _path(require),
+        _path(options.known_failures),
+        _path(options.require),
         # A file may speak of more operators than this suite has.
         specs=ChainMap(*cast("Any", (opened.specs, loader.shipped_specs()))),
-        strict=strict,
+        strict=options.strict,
         today=_day_of(earlier),
     )
     if isinstance(backend, str):
         backend = canonical(backend)
-    spec = backend if isinstance(backend, str) else ""
-    runner = Isolation(
-        executor, jobs, timeout, memory, None if env is None else str(env)
-    ).executor_for(backend)
-    suite_words = suite_option(suite if kept is None else kept)
-    asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
-    options = Options(
-        ops=ops,
-        only=only,
-        partitions=PartitionFilter.of(dtypes, ranks),
-        level=level,
-        precision=precision,
-        repeat=repeat,
-        spec=spec,
-        command=check_command(spec, suite_words, asked),
-        show=show_words(spec, suite_words, asked),
+    runner = Isolation.of(options).executor_for(backend)
+    backend_name = backend if isinstance(backend, str) else ""
+    suite_words = suite_arguments(suite if kept is None else kept)
+    settings = {**vars(options), **runner.settings()}
+    context = RunContext(
+        backend_name=backend_name,
+        command=check_command(backend_name, suite_words, settings),
+        show=show_arguments(backend_name, suite_words, settings),
         gate=gate,
-        min_strength=min_strength,
-        shuffle=shuffle,
-        shard=None if shard is None else Shard.parse(shard),
-        done={(one.op, one.id): one for one in earlier.results} if earlier else {},
+        done={(result.op, result.id): result for result in earlier.results} if earlier else {},
         findings=findings,
         work=work or Work(),
     )
@@ -210,7 +189,7 @@ def check(
     with (
         interruption.listening(),
         closing(
-            stream(opened, runner, options, collected.results, interruption=interruption)
+            stream(opened, runner, options, context, collected.results, interruption=interruption)
         ) as events,
     ):
         header = next(events)
@@ -229,37 +208,46 @@ def check(
     return run
 
 
-def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:
-    """One run from the logs of all its shards: what an undivided run would have said.
+check.__doc__ = f"{check.__doc__}\n{describe_options()}\n"
 
-    ``logs`` are the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order; ``suite``
-    is the suite that they were made on, by default the shipped one that they name.
+
+def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:
+    """Merge the logs of all shards into the run that an undivided check gives.
+
+    Args:
+        logs: the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order.
+        suite: the suite of these checks, by default the shipped one that they name.
 
     Raises:
-        LogError: a log that cannot be read or is not complete; a shard that is missing, there
+        LogError: a log that cannot be read or is not complete; a shard that is missing, given
             twice or of another run; another suite.
         SuiteError: the suite cannot be used.
         UsageError: no log.
     """
-    parts = [ShardLog(Path(log), read(log)) for log in logs]
-    if not parts:
+    shards = [ShardLog(Path(log), read(log)) for log in logs]
+    if not shards:
         raise UsageError("there are no logs to merge", hint="name the log of each shard")
-    header = parts[0].run.header
-    suite = _named_by(header) if suite is None else suite
+    header = shards[0].run.header
+    backend_name, options = header["backend"]["spec"], header["options"]
+    suite = _shipped_suite_of(header) if suite is None else suite
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
-    named = suite_option(suite)
-    show = show_words(header["backend"]["spec"], named, header["options"])
-    command = check_command(header["backend"]["spec"], named, header["options"])
+    suite_words = suite_arguments(suite)
+    show = show_arguments(backend_name, suite_words, options)
+    command = check_command(backend_name, suite_words, options)
     collected = _Collected(None)
-    for event in merged(parts, opened, collected.results, command=command, show=show):
+    for event in merged(shards, opened, collected.results, command=command, show=show):
         collected.take(cast("Event", event))
     return Run(collected.log())
 
 
 def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-    """The exact outputs of an operator: float64, rounded once; indices in their integer type.
+    """Compute the exact outputs of an operator.
 
-    ``op`` is a shipped operator (``AvgPool-1``) or the path of a specification.
+    Args:
+        op: a shipped operator (``AvgPool-1``) or the path of a specification.
+
+    Returns:
+        float64, rounded once; indices in their integer type.
 
     Raises:
         InvalidCase: inputs or attributes that the specification does not allow.
@@ -270,11 +258,11 @@ def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
 
 
 class _Collected:
-    """The events of a run, gathered into its log; who makes them keeps ``results``."""
+    """The events of a run, gathered into its log; the engine adds to ``results``."""
 
     def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         self._on_event = on_event
-        self._marks: dict[str, dict[str, Any]] = {}
+        self._ends: dict[str, dict[str, Any]] = {}
         self.results = Results()
         self._findings: list[Finding] = []
 
@@ -282,21 +270,21 @@ class _Collected:
         if isinstance(event, Finding):
             self._findings.append(event)
         elif not isinstance(event, Result):
-            self._marks[event["event"]] = event
+            self._ends[event["event"]] = event
         if self._on_event is not None:
             self._on_event(event)
 
     def log(self) -> RunLog:
-        header, footer = self._marks["header"], self._marks["footer"]
+        header, footer = self._ends["header"], self._ends["footer"]
         log = RunLog(header, self.results.plain(), tuple(self._findings), footer)
         return replace(log, problems=tuple(contradictions(log)))
 
 
 def _day_of(run: RunLog | None) -> date | None:
-    """The day on which a run began, which is the one that decides what has expired."""
+    """Return the day on which a run began, which decides what has expired."""
     try:
         return None if run is None else datetime.fromisoformat(run.header["started"]).date()
-    except ValueError:  # a log may say anything
+    except ValueError:  # a log may hold anything
         return None
 
 
@@ -304,16 +292,16 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _named_by(header: Mapping[str, Any]) -> str | None:
-    """The name of the part of the shipped suite that a log is of; None stands for all of it."""
+def _shipped_suite_of(header: Mapping[str, Any]) -> str | None:
+    """Return the name of the shipped suite that a log is of; None stands for all of it."""
     name, digest = header["suite"]["name"], header["suite"]["digest"]
     shipped = load_suite()
-    part = name in shipped.manifest.suites and digest != shipped.digest
-    return name if part and load_suite(name).digest == digest else None
+    is_subset = name in shipped.manifest.suites and digest != shipped.digest
+    return name if is_subset and load_suite(name).digest == digest else None
 
 
-def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
-    """The option that names the suite again; none where the default is meant."""
+def suite_arguments(suite: Suite | str | Path | None) -> tuple[str, ...]:
+    """Return the option that names a suite again; empty for the default."""
     if suite is None:
         return ()
     if isinstance(suite, Suite):
@@ -321,38 +309,46 @@ def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     return ("--suite", str(suite))
 
 
-def show_words(spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """What ``conformance show`` and ``repro`` need besides an id to ask the same backend the same.
+def show_arguments(
+    backend_name: str, suite_words: Sequence[str], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the arguments of ``conformance show`` and ``repro`` besides an id.
 
-    ``asked`` are options as in the header of a log.
+    Args:
+        options: as in the header of a log.
     """
-    if not spec:
+    if not backend_name:
         return tuple(suite_words)
-    env = asked.get("env")
-    where = () if env is None else ("--env", str(env))
-    return ("--backend", spec, *where, *suite_words, *_level_and_precision(asked))
+    env = options.get("env")
+    env_words = () if env is None else ("--env", str(env))
+    return ("--backend", backend_name, *env_words, *suite_words, *_grading_arguments(options))
 
 
-def _level_and_precision(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    words_: tuple[str, ...] = ()
-    if asked["level"] != "must":
-        words_ += ("--level", asked["level"])
-    precision = format_precision(parse_precision(asked["precision"]))
-    return words_ if precision == DEFAULT_PRECISION else (*words_, "--precision", precision)
+def _grading_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
+    arguments: tuple[str, ...] = ()
+    if options["level"] != "must":
+        arguments += ("--level", options["level"])
+    precision = format_precision(parse_precision(options["precision"]))
+    if precision == DEFAULT_PRECISION:
+        return arguments
+    return (*arguments, "--precision", precision)
 
 
 def check_command(
-    spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]
+    backend_name: str, suite_words: Sequence[str], options: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """The command line of the same check, but for operators and vectors; empty if there is none.
+    """Return the command of the same check, without operators and vectors.
 
-    ``asked`` are options as in the header of a log.
+    It is empty where the backend has no name.
+
+    Args:
+        options: as in the header of a log.
     """
-    if not spec:
+    if not backend_name:
         return ()
-    command = ["conformance", "check", "--backend", spec, *suite_words]
-    command += _level_and_precision(asked)
-    command += words(spec, asked)
-    if asked.get("repeat", 1) > 1:
-        command += ["--repeat", str(asked["repeat"])]
+    command = ["conformance", "check", "--backend", backend_name, *suite_words]
+    command += _grading_arguments(options)
+    command += words(backend_name, options)
+    if options.get("repeat", 1) > 1:
+        command += ["--repeat", str(options["repeat"])]
     return tuple(command)

@@ -289,6 +289,9 @@ class TestNothingGradedIsNeverGreen:
             (["--conformance-suite", "nowhere"], "no suite and no folder is called 'nowhere'"),
             (["--conformance-op", "AvgPol-1"], "did you mean 'AvgPool-1'?"),
             (["--conformance-precision", "f8=exact"], "unknown dtype 'f8'"),
+            (["--conformance-precision", ""], "unknown precision ''"),
+            (["--conformance-dtypes", "f32,f8"], "there is no element type 'f8'"),
+            (["--conformance-ranks", "4,99"], "there is no rank 99"),
             (["conformance::AvgPool-1/f64"], "no selected vector has an id that begins with 'f64'"),
             (["conformance::AvgPool/f32"], "unknown operator of this suite 'AvgPool'"),
         ],
@@ -334,12 +337,32 @@ class TestSelection:
             assert found.ret == 0
             assert outcomes(found) == {"passed": 1}
 
+    def test_by_element_type_and_rank(self, session: Session) -> None:
+        suite = session.suite
+        expected = [
+            entry.id
+            for entry in suite.manifest.vectors
+            if entry.dtype in ("f64", "f32") and suite.rank_of(entry) == 3
+        ]
+        assert 0 < len(expected) < len(suite.manifest.vectors)
+        words = ["--conformance-dtypes", "f64", "--conformance-dtypes", "f32"]
+        ids = session.ids(*words, "--conformance-ranks", "3")
+        assert [node_id.partition("/")[2] for node_id in ids] == expected
+
+    def test_a_rank_that_is_no_number(self, session: Session) -> None:
+        found = session.run("mylib.py:run", "--conformance-ranks", "four")
+        assert found.ret == pytest.ExitCode.USAGE_ERROR
+        assert "conformance: there is no rank 'four'" in found.stderr.str()
+
     def test_a_name_outside_the_operators_asked(self, session: Session) -> None:
         found = session.run(
             "numpy", "--conformance-op", "AvgPool-1", "conformance::AdaptiveMaxPool-8"
         )
         assert found.ret == 2
-        assert "leave --conformance-op out" in found.stdout.str()
+        assert (
+            "leave --conformance-op, --conformance-dtypes and --conformance-ranks out"
+            in found.stdout.str()
+        )
 
     @pytest.mark.exhaustive
     def test_last_failed_and_exit_first(self, session: Session) -> None:
@@ -385,6 +408,10 @@ class TestWithXdist:
         assert "values graded: " in found.stdout.str()
 
 
+LIGHT = ["conformance.check_options", "conformance.choices", "conformance.pytest_plugin"]
+"""The modules that every session of pytest imports."""
+
+
 class TestWithoutTheOption:
     def test_nothing_changes(self, pytester: pytest.Pytester) -> None:
         pytester.makepyfile(test_own="def test_own(): pass")
@@ -401,19 +428,20 @@ class TestWithoutTheOption:
             "print(*sorted(set(sys.modules) - before))"
         )
         names = subprocess.check_output([sys.executable, "-c", code], text=True)
-        assert names.split() == ["conformance", "conformance.pytest_plugin"]
+        assert names.split() == ["conformance", *LIGHT]
 
     def test_a_session_without_the_option_imports_no_more(
         self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pytester.makepyfile(
-            test_own="""
+            test_own=f"""
             import sys
 
             def test_own():
-                ours = {name for name in sys.modules if name.startswith("conformance.")}
-                assert ours == {"conformance.pytest_plugin"}
-                assert not {"numpy", "jinja2", "yaml", "jsonschema", "ml_dtypes"} & set(sys.modules)
+                ours = sorted(name for name in sys.modules if name.startswith("conformance."))
+                assert ours == {LIGHT}
+                heavy = ["numpy", "jinja2", "yaml", "jsonschema", "ml_dtypes"]
+                assert not set(heavy) & set(sys.modules)
             """
         )
         # Other plugins of the environment may import anything; only ours is loaded.

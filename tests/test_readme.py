@@ -27,10 +27,9 @@ def test_the_quick_start_goes_the_whole_way() -> None:
     assert len(shell) == len(blocks("sh")) == 3
     first, core, tests = shell
     assert "conformance generate" in first
-    assert "--suite fresh --report reports/fresh" in first
+    assert "--suite fresh --out reports/fresh" in first
     assert (
-        "conformance check --backend openvino --op MaxPool-14 -j 2 --report reports/openvino"
-        in core
+        "conformance check --backend openvino --op MaxPool-14 -j 2 --out reports/openvino" in core
     )
     assert "pytest" in tests
 

@@ -15,13 +15,14 @@ from conformance.challenge.make_record import count_kills, recorded_backend
 from conformance.challenge.record import ChallengeRecord
 from conformance.challenge.secret import Secret
 from conformance.challenge.select_suite import select_suite, selection_versions
+from conformance.check_options import CheckOptions
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
 from conformance.generate.large import askable_large
 from conformance.generate.looking import askable
 from conformance.grade.precision import parse_precision
 from conformance.model import Result
-from conformance.run.engine import Options, run
+from conformance.run.engine import RunContext, run
 from conformance.run.executor import Executor
 from conformance.run.independent_calls import IndependentCalls
 from conformance.run.partition_strength import measured
@@ -258,9 +259,10 @@ def _results(
     Raises:
         BackendError: the backend cannot be run.
     """
-    options = Options(level=record.level, precision=record.precision, spec=record.backend.spec)
+    options = CheckOptions(level=record.level, precision=record.precision)
+    context = RunContext(backend_name=record.backend.spec)
     results = {}
-    for event in run(suite, executor, options):
+    for event in run(suite, executor, options, context):
         if isinstance(event, Result):
             results[event.op, event.id] = event
         elif len(results) == len(record.cases):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.checking import evaluate
 from conformance.cli.options import cluster_options, ops_option, processes_option
 from conformance.cli.partition_options import part_options
 from conformance.cli.progress import Progress
+from conformance.cli.run_check import evaluate
 from conformance.cli.worker_options import WorkerOptions
 from conformance.replacement import unused
 

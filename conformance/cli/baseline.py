@@ -35,7 +35,7 @@ NARROWING = ("only", "dtypes", "ranks", "shard")
     required=True,
     type=SourcePath(),
     metavar="RUN.jsonl",
-    help="The log of a complete run, written by conformance check --report.",
+    help="The log of a complete run, written by conformance check --out.",
 )
 @click.option(
     "--out",

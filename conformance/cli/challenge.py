@@ -10,13 +10,11 @@ import click
 
 from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
     backend_options,
     env_option,
+    grading_options,
     process_options,
     processes_option,
-    question_options,
 )
 
 if TYPE_CHECKING:
@@ -161,7 +159,7 @@ those of conformance check.
     help="The backend computes on a device whose files cannot be hashed here. The record then has "
     "no verdict.",
 )
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @process_options
 @click.pass_context
 def run(
@@ -191,9 +189,10 @@ def run(
     from conformance.challenge.record import encode_record
     from conformance.challenge.secret import read_secret
     from conformance.challenge.select_suite import select_suite
-    from conformance.cli.checking import checked, conclude, exit_code
+    from conformance.check_options import CheckOptions
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
+    from conformance.cli.run_check import exit_code, run_check, write_reports
     from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
     from conformance.replacement import replacing
@@ -234,16 +233,14 @@ def run(
     executor = HashingExecutor(runner.executor_for(backend), identity.pieces)
     executor.independent = IndependentCalls(level, parse_precision(precision))
     report_targets = (page(out, "--out"),)
-    result = checked(
+    result = run_check(
         str(out / SUITE),
         executor,
-        report=out,
-        wanted=report_targets,
-        resume=False,
-        level=level,
-        precision=precision,
+        CheckOptions(level=level, precision=precision),
+        out=out,
+        reports=report_targets,
     )
-    conclude(result, report_targets, out)
+    write_reports(result, report_targets, out)
     if executor.independent.remark:
         click.echo(executor.independent.remark, err=True)
     if result.footer["interrupted"]:

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.checking import LOG, checked, conclude, exit_code
-from conformance.cli.completing import completed_in_time
+from conformance.check_options import OPTIONS, CheckOptions, Section, options_of
+from conformance.cli.complete_suite import complete_in_time
 from conformance.cli.formats import format_option, page, targets
-from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
-    backend_options,
-    cluster_options,
-    env_option,
-    min_strength_option,
-    process_options,
-    question_options,
-    repeat_option,
-    selection_options,
-)
+from conformance.cli.options import backend_options, check_options, cluster_options, suite_option
 from conformance.cli.remote_paths import TargetPath
-from conformance.cli.sections import SectionedCommand
+from conformance.cli.run_check import LOG, exit_code, run_check, write_reports
+from conformance.cli.sections import SectionedCommand, Sections
 from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
-    from conformance.run.partition_filter import PartitionFilter
 
 SUITE = "suite"
-"""Where the report folder keeps a completed suite."""
+"""Where the --out folder keeps a completed suite."""
 
 EXAMPLES = """
 \b
 Examples:
   conformance check --backend openvino
       all operators of the shipped suite
-  conformance check --backend path/to/mylib.py:MyLib --report reports/mylib
+  conformance check --backend path/to/mylib.py:MyLib --out reports/mylib
       your own backend, with a run log and an HTML page
   conformance check --backend numpy --op AvgPool-1 --level should
       one operator; only the expected interpretation passes
@@ -57,17 +45,17 @@ Examples:
       another version, installed in that virtual environment
   conformance check --backend torch --option device=cuda --option threads=2
       options; the same as --backend "torch?device=cuda&threads=2"
-  conformance check --backend mylib.py --complete --report out
+  conformance check --backend mylib.py --complete --out out
       the shipped suite, plus the vectors that it lacks for mylib
   conformance check --backend mylib --known-failures known.yaml --strict
       fail on new failures only; see conformance baseline --help
-  conformance check --backend torch --report out --format junit --format sarif
+  conformance check --backend torch --out out --format junit --format sarif
       also write out/junit.xml and out/conformance.sarif, for CI
-  conformance check --backend numpy --report out --resume
+  conformance check --backend numpy --out out --resume
       resume an interrupted run
-  conformance check --backend numpy --report out/3 --shard 3/8
+  conformance check --backend numpy --out out/3 --shard 3/8
       shard 3 of 8, one per machine; then: conformance merge
-  conformance check --backend mylib --report out --cluster tls://lab:8786
+  conformance check --backend mylib --out out --cluster tls://lab:8786
       shards on the workers of a Dask cluster, merged; docs/cluster.md
 \b
 A backend is a name (see conformance backends), a package.module:object that
@@ -83,143 +71,74 @@ or too few vectors graded because of what is declared; 130 interrupted
 --shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
-SECTIONS = {
-    "What is tested": (
-        *("backend", "option", "env"),
-        *("suite", "suite_digest", "ops", "only", "dtypes", "ranks", "complete"),
+SECTIONS: Sections = {
+    Section.TESTED: (
+        *("backend", "option", "suite", "suite_digest"),
+        *(*options_of(Section.TESTED), "complete"),
     ),
-    "How it is graded": ("level", "precision"),
-    "How the backend runs": ("executor", "jobs", "timeout", "memory", "repeat", "shuffle"),
-    "What fails the run": ("known_failures", "require", "strict", "min_strength"),
-    "Reports": ("report", "formats", "resume"),
-    "Shards and clusters": ("shard", "cluster", "insecure"),
+    Section.GRADED: options_of(Section.GRADED),
+    Section.RUN: options_of(Section.RUN),
+    Section.GATE: options_of(Section.GATE),
+    Section.REPORTS: ("out", "formats", "resume"),
+    Section.SHARDS: (*options_of(Section.SHARDS), "cluster", "insecure"),
 }
 """The parameters of the command, by the heading of their section in the help."""
 
 
-def _single(
-    _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
-) -> Path | None:
-    """The value of an option of which the last would win without a word."""
-    if len(values) > 1:
-        raise UsageError(
-            f"{parameter.opts[0]} is given {len(values)} times",
-            hint="write all entries into one file",
-        )
-    return values[0] if values else None
-
-
 @click.command(cls=SectionedCommand, sections=SECTIONS, epilog=EXAMPLES)
 @backend_options("The backend to test; see below.", required=True)
-@env_option
-@selection_options
+@check_options(*OPTIONS)
+@suite_option
 @click.option(
     "--suite-digest",
     metavar="SHA256",
     help="Fail if the suite has another digest, which every run prints; its first 8 digits are "
     "enough. See docs/ci.md on upgrades.",
 )
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
-@click.option(
-    "--executor",
-    type=click.Choice(["process", "inline"]),
-    help="process: run the backend in worker processes, so that a crash or hang loses one "
-    "vector. inline: in this process. Default: process; inline for numpy and reference.",
-)
-@process_options
-@repeat_option
-@click.option(
-    "--known-failures",
-    type=click.Path(path_type=Path),
-    multiple=True,  # to see that it is given twice
-    callback=_single,
-    metavar="FILE",
-    help="Failures listed in this YAML file do not fail the run; the verdict stays not conformant.",
-)
-@click.option(
-    "--require",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Fail if anything listed in this YAML file is not supported.",
-)
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Fail if an entry of the known failures is out of date: it passes, matches nothing or has "
-    "expired.",
-)
-@min_strength_option
 @click.option(
     "--complete/--no-complete",
     default=None,
     help="Add vectors for mutants that the suite leaves alive in what the backend declares to "
-    "support. The completed suite is kept in the --report folder. Without either option a check of "
+    "support. The completed suite is kept in the --out folder. Without either option a check of "
     "the shipped suite that would be inconclusive does so, if it takes no more than 60 s.",
 )
 @click.option(
-    "--report",
+    "--out",
     type=TargetPath(),
     metavar="DIR",
     help="Write a run log and an HTML page into this folder, or to an address such as s3://.",
 )
-@format_option("the --report folder")
+@format_option("the --out folder")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Resume the run in the --report folder: vectors that have a result are not run again. "
+    help="Resume the run in the --out folder: vectors that have a result are not run again. "
     "Starts a new run if the folder has no run log.",
 )
-@click.option(
-    "--shard",
-    metavar="K/N",
-    help="Run part K of N. A shard makes no claim; `conformance merge` joins all of them.",
-)
 @cluster_options
-@click.option(
-    "--shuffle",
-    type=click.IntRange(0, 2**32 - 1),
-    metavar="SEED",
-    help="Shuffle the vectors with this seed, to expose order-dependent results.",
-)
 @click.pass_context
 def check(
     ctx: click.Context,
+    /,
     backend: str,
-    env: str | None,
-    ops: tuple[str, ...],
     suite: str | None,
     suite_digest: str | None,
-    only: tuple[str, ...],
-    dtypes: tuple[str, ...],
-    ranks: tuple[int, ...],
-    level: str,
-    precision: str,
-    executor: str | None,
-    jobs: int | None,
-    timeout: float | None,
-    memory: str | None,
-    repeat: int,
-    known_failures: Path | None,
-    require: Path | None,
-    strict: bool,
-    min_strength: float | None,
     complete: bool | None,
-    report: Path | None,
+    out: Path | None,
     formats: tuple[str, ...],
     resume: bool,
-    shard: str | None,
     cluster: str | None,
     insecure: bool,
-    shuffle: int | None,
+    **settings: Any,
 ) -> None:
     """Test a backend against a suite of vectors."""
-    wanted = targets(formats, report, log=report and report / LOG)
-    if report is not None:
-        wanted = (page(report, "--report"), *wanted)
-    from conformance.run.partition_filter import PartitionFilter
-
-    worker_options = WorkerOptions(1 if cluster is None else jobs or 1, cluster, insecure)
-    if cluster is not None and (shard is not None or executor == "inline"):
+    reports = targets(formats, out, log=out and out / LOG)
+    if out is not None:
+        reports = (page(out, "--out"), *reports)
+    options = CheckOptions(**settings)
+    processes = 1 if cluster is None else options.jobs or 1
+    worker_options = WorkerOptions(processes, cluster, insecure)
+    if cluster is not None and (options.shard is not None or options.executor == "inline"):
         raise UsageError(
             "--cluster cannot be combined with --shard or --executor inline",
             hint="leave them out: a cluster makes shards, and runs the backend in processes",
@@ -227,54 +146,35 @@ def check(
     if suite_digest is not None:
         confirm_digest(suite, suite_digest)
     if complete:
-        partitions = PartitionFilter.of(dtypes, ranks)
-        suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
-    asked = {} if shard is None else {"shard": shard}
+        suite = _complete(suite, backend, options, out, resume)
     with worker_options.working() as workers:
 
-        def ask(suite: str | None, *, resume: bool) -> Run:
-            return checked(
+        def run_on(suite: str | None, *, resume: bool) -> Run:
+            return run_check(
                 suite,
                 backend,
+                options,
+                out=out,
+                reports=reports,
                 resume=resume,
-                report=report,
-                wanted=wanted,
                 workers=None if isinstance(workers, int) else workers,
-                ops=ops or None,
-                only=only,
-                dtypes=dtypes,
-                ranks=ranks,
-                level=level,
-                precision=precision,
-                executor=executor,
-                jobs=jobs,
-                timeout=timeout,
-                memory=memory,
-                env=env,
-                repeat=repeat,
-                known_failures=known_failures,
-                require=require,
-                strict=strict,
-                min_strength=min_strength,
-                shuffle=shuffle,
-                **asked,
             )
 
-        run = ask(suite, resume=resume)
-        alone = complete is None and suite is None and cluster is None
-        if alone and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
-            made = completed_in_time(run, backend, env, jobs or 1)
-            run = run if made is None else ask(str(made), resume=False)
+        run = run_on(suite, resume=resume)
+        may_complete = complete is None and suite is None and cluster is None
+        if may_complete and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
+            folder = complete_in_time(run, backend, options)
+            run = run if folder is None else run_on(str(folder), resume=False)
     try:
-        conclude(run, wanted, report)
+        write_reports(run, reports, out)
     finally:
-        if report is not None and run.footer["interrupted"]:
+        if out is not None and run.footer["interrupted"]:
             click.echo("to resume: run the same command with --resume", err=True)
     ctx.exit(exit_code(run))
 
 
 def confirm_digest(suite: str | None, digest: str) -> None:
-    """Check that a suite is the one that a gate was made for.
+    """Check that a suite is the one for which a gate was made.
 
     Raises:
         UsageError: it has another digest, or ``digest`` is not at least 8 hexadecimal digits.
@@ -295,38 +195,43 @@ def confirm_digest(suite: str | None, digest: str) -> None:
         )
 
 
-def _completed(
-    suite: str | None,
-    ops: Sequence[str],
-    partitions: PartitionFilter,
-    backend: str,
-    env: str | None,
-    report: Path | None,
-    jobs: int | None,
-    resume: bool,
+def _complete(
+    suite: str | None, backend: str, options: CheckOptions, out: Path | None, resume: bool
 ) -> str | None:
-    """The completed suite, as ``--suite`` names it."""
-    from conformance.cli.completing import completed
+    """Complete a suite for a backend, and return the result as ``--suite`` names it.
+
+    Raises:
+        UsageError: there is no folder to keep it in, or the suite makes no claim.
+    """
+    from conformance.cli.complete_suite import complete_suite
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.run.worker_python import python_of
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 
-    if report is None:
+    if out is None:
         raise UsageError(
-            "--complete needs --report, the folder that keeps the completed suite",
-            hint="add --report DIR",
+            "--complete needs --out, the folder that keeps the completed suite",
+            hint="add --out DIR",
         )
-    if env is not None:
-        python_of(env)
-    base, out = open_suite(suite), report / SUITE
+    if options.env_name is not None:
+        python_of(options.env_name)
+    base, folder = open_suite(suite), out / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
             f"--complete cannot be combined with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
-    if resume and out.is_dir():
-        return str(out)
-    made = completed(
-        base, ops, backend, out, processes=jobs or 1, seed=0, env=env, partitions=partitions
+    if resume and folder.is_dir():
+        return str(folder)
+    completed = complete_suite(
+        base,
+        options.ops,
+        backend,
+        folder,
+        processes=options.jobs or 1,
+        seed=0,
+        env=options.env_name,
+        partitions=PartitionFilter.of(options.dtypes, options.ranks),
     )
-    return suite if made is base else str(out)
+    return suite if completed is base else str(folder)

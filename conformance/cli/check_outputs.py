@@ -7,16 +7,17 @@ from typing import Any
 
 import click
 
+from conformance.check_options import CheckOptions
 from conformance.cli.check import SECTIONS, check, confirm_digest
-from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
 from conformance.cli.remote_paths import SourcePath
+from conformance.cli.run_check import LOG, exit_code, run_check, write_reports
 from conformance.cli.sections import SectionedCommand
 
 EXAMPLES = """
 \b
 Examples:
-  conformance check-outputs board --op AvgPool-1 --report reports/board
+  conformance check-outputs board --op AvgPool-1 --out reports/board
       outputs in the folder of the export, with board/device.json
 \b
 Options are those of conformance check. Give the same --suite, --op, --only,
@@ -33,27 +34,25 @@ LEFT_OUT = (
 
 
 def _check_outputs(
-    folder: Path, report: Path | None, formats: tuple[str, ...], **settings: Any
+    folder: Path, out: Path | None, formats: tuple[str, ...], **settings: Any
 ) -> None:
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import DeviceExecutor
 
-    report_targets = targets(formats, report, log=report and report / LOG)
-    if report is not None:
-        report_targets = (page(report, "--report"), *report_targets)
-    suite, ops, digest = (settings.pop(name) for name in ("suite", "ops", "suite_digest"))
+    report_targets = targets(formats, out, log=out and out / LOG)
+    if out is not None:
+        report_targets = (page(out, "--out"), *report_targets)
+    suite, digest = settings.pop("suite"), settings.pop("suite_digest")
     if digest is not None:
         confirm_digest(suite, digest)
-    run = checked(
+    run = run_check(
         suite,
         DeviceExecutor(folder),
-        report=report,
-        wanted=report_targets,
-        resume=False,
-        ops=ops or None,
-        **settings,
+        CheckOptions(**settings),
+        out=out,
+        reports=report_targets,
     )
-    conclude(run, report_targets, report)
+    write_reports(run, report_targets, out)
     click.get_current_context().exit(exit_code(run))
 
 

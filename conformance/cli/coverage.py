@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.partition_options import part_options
 from conformance.cli.progress import Progress
+from conformance.cli.run_check import evaluate
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:

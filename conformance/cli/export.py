@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.choices import LEVELS
-from conformance.cli.checking import evaluate
-from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
+from conformance.check_options import CheckOptions
+from conformance.cli.options import backend_options, check_option, selection_options
 from conformance.cli.progress import Progress
 from conformance.cli.remote_paths import TargetPath
+from conformance.cli.run_check import evaluate
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
@@ -52,13 +52,7 @@ MAX_DECLARATION = 1 << 20
     metavar="FILE",
     help="Only cases that this JSON file declares: operators, dtypes, ranks, excluding.",
 )
-@click.option(
-    "--level",
-    type=click.Choice(LEVELS),
-    default="must",
-    show_default=True,
-    help=CHECK_LEVEL,
-)
+@check_option("level")
 @click.option(
     "--out",
     required=True,
@@ -83,8 +77,7 @@ def export(
     from conformance.exchange import formats
     from conformance.exchange.export import export as write
     from conformance.exchange.export_index import DEVICE
-    from conformance.run.engine import Options, selected
-    from conformance.run.partition_filter import PartitionFilter
+    from conformance.run.engine import selected
     from conformance.suite.store import open_suite
 
     if backend is not None and capabilities is not None:
@@ -94,9 +87,7 @@ def export(
         )
     formats.require_package(layout)
     opened = open_suite(suite)
-    options = Options(
-        ops=ops or None, only=only, partitions=PartitionFilter.of(dtypes, ranks), level=level
-    )
+    options = CheckOptions(ops=ops, only=only, dtypes=dtypes, ranks=ranks, level=level)
     declared = _declared(backend, capabilities)
     entries = selected(opened, options, declared).entries
     evaluate(opened, entries)

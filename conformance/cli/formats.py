@@ -161,7 +161,7 @@ def _target(text: str, folder: Path | None) -> Target:
     if folder is None:
         raise UsageError(
             f"--format {name} has no folder to write into",
-            hint=f"add --report DIR for a folder, --format {name}={default} for a file, "
+            hint=f"add --out DIR for a folder, --format {name}={default} for a file, "
             f"--format {name}=- for standard output",
         )
     return Target(name, folder / default, hint)

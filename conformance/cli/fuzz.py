@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.checking import LOG, checked
+from conformance.check_options import CheckOptions
 from conformance.cli.formats import page, write
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
     backend_options,
     call_options,
     env_option,
+    grading_options,
     ops_option,
-    question_options,
 )
+from conformance.cli.run_check import LOG, run_check
 from conformance.cli.text import slug
 from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 from conformance.safe_text import number_of
@@ -82,7 +81,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
 @backend_options("The backend, as check takes it.", required=True)
 @env_option
 @ops_option
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @click.option(
     "--time",
     "limit",
@@ -219,16 +218,12 @@ def _write(
     report_targets = (page(out, "--out"),)
     # A backend of this package needs no limits; others have those of the search.
     limits: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
-    run = checked(
+    run = run_check(
         str(out / SUITE),
         backend,
-        report=out,
-        wanted=report_targets,
-        resume=False,
-        level=level,
-        precision=precision,
-        env=env,
-        **limits,
+        CheckOptions(level=level, precision=precision, env=env, **limits),
+        out=out,
+        reports=report_targets,
     )
     write(run.log, report_targets)
     click.echo(f"log: {out / LOG}", err=True)

@@ -12,11 +12,9 @@ import click
 
 from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
+    grading_options,
     partition_options,
     process_options,
-    question_options,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
     help="smoke: few vectors, no claim.",
 )
 @partition_options
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @click.option(
     "--isolation",
     type=click.IntRange(0, 2),
@@ -94,7 +92,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
 )
 @process_options
 @click.option(
-    "--report",
+    "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log, an HTML page and the vectors into this folder.",
 )
@@ -115,23 +113,24 @@ def grade_kernel(
     jobs: int | None,
     timeout: float | None,
     memory: str | None,
-    report: Path | None,
+    out: Path | None,
 ) -> None:
     """Grade a kernel of unknown origin on data that it cannot have seen."""
-    from conformance.cli.checking import LOG, checked, conclude
+    from conformance.check_options import CheckOptions
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
+    from conformance.cli.run_check import LOG, run_check, write_reports
     from conformance.kernels.interface import make_run
     from conformance.kernels.preparation import KernelRequest, prepare_kernel
     from conformance.run.limits import DEFAULT_TIMEOUT
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.writer import check_target
 
-    report_targets = targets((), report, log=report and report / LOG)
+    report_targets = targets((), out, log=out and out / LOG)
     suite_folder = None
-    if report is not None:
-        report_targets = (page(report, "--report"), *report_targets)
-        suite_folder = report / SUITE
+    if out is not None:
+        report_targets = (page(out, "--out"), *report_targets)
+        suite_folder = out / SUITE
         check_target(suite_folder, ())
     partitions = PartitionFilter.of(dtypes, ranks)
     request = KernelRequest(
@@ -152,20 +151,18 @@ def grade_kernel(
     with ExitStack() as stack:
         with Progress(1, "generating") as progress:
             prepared = stack.enter_context(prepare_kernel(kernel, request, progress.at))
-        run = checked(
+        run = run_check(
             str(prepared.suite.path),
             prepared.executor,
-            report=report,
-            wanted=report_targets,
-            resume=False,
-            level=level,
-            precision=precision,
+            CheckOptions(level=level, precision=precision),
+            out=out,
+            reports=report_targets,
             kept=suite_folder,
         )
         graded = make_run(prepared, run)
         if suite_folder is not None:
             _copy_suite(prepared.suite, suite_folder)
-    conclude(run, report_targets, report)
+    write_reports(run, report_targets, out)
     if run.findings:
         click.echo(_show_hint(run.findings[0].smallest, suite_folder))
     for remark in graded.remarks:
@@ -184,6 +181,6 @@ def _copy_suite(suite: Suite, out: Path) -> None:
 def _show_hint(vector_id: str, suite_folder: Path | None) -> str:
     """Return a hint how to show a vector that failed."""
     if suite_folder is None:
-        return "Its vectors are not kept; --report DIR keeps them, for conformance show."
+        return "Its vectors are not kept; --out DIR keeps them, for conformance show."
     command = ["conformance", "show", vector_id, "--suite", str(suite_folder)]
     return f"To see a vector: {shlex.join(command)}"

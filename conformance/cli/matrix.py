@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.checking import LOG, checked, exit_code
+from conformance.check_options import CheckOptions
 from conformance.cli.formats import page, write
 from conformance.cli.matrix_backends import MatrixBackend, parse_matrix_backends
 from conformance.cli.options import (
-    CHECK_LEVEL,
-    CHECK_PRECISION,
+    check_options,
     cluster_options,
-    min_strength_option,
+    grading_options,
     process_options,
-    question_options,
-    repeat_option,
     selection_options,
 )
 from conformance.cli.remote_paths import TargetPath
+from conformance.cli.run_check import LOG, exit_code, run_check
 from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
+    from conformance.parallel import Workers
     from conformance.report.matrix import Column
 
 EXAMPLES = """
@@ -73,10 +73,9 @@ INTERRUPTED = "The matrix was interrupted before this backend."
     help="Write the matrix into this folder.",
 )
 @selection_options
-@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@grading_options()
 @process_options
-@repeat_option
-@min_strength_option
+@check_options("repeat", "min_strength")
 @cluster_options
 @click.option(
     "--resume",
@@ -89,28 +88,27 @@ def matrix(
     /,
     backends: tuple[str, ...],
     out: Path,
-    ops: tuple[str, ...],
     suite: str | None,
     resume: bool,
     cluster: str | None,
     insecure: bool,
-    **options: Any,
+    **settings: Any,
 ) -> None:
     """Test several backends, or several versions of one, side by side."""
     from conformance.verdict import Verdict
 
     matrix_backends = parse_matrix_backends(backends)
-    processes = 1 if cluster is None else options["jobs"] or 1
+    processes = 1 if cluster is None else settings["jobs"] or 1
     worker_options = WorkerOptions(processes, cluster, insecure)
     _remove_tables(out)
     columns: list[Column] = []
     codes = [EXIT_OK]
-    options |= {"ops": ops or None, "executor": "process"}
+    options = CheckOptions(**settings, executor="process")
     try:
         with worker_options.working() as workers:
-            options["workers"] = None if isinstance(workers, int) else workers
             for backend in matrix_backends:
-                column, code = _check_backend(backend, suite, out, resume, options)
+                backend_options = replace(options, env=backend.env)
+                column, code = _check_backend(backend, suite, backend_options, workers, out, resume)
                 columns.append(column)
                 codes.append(code)
                 if column.run is not None and column.run.verdict is Verdict.INTERRUPTED:
@@ -123,7 +121,12 @@ def matrix(
 
 
 def _check_backend(
-    backend: MatrixBackend, suite: str | None, out: Path, resume: bool, options: dict[str, Any]
+    backend: MatrixBackend,
+    suite: str | None,
+    options: CheckOptions,
+    workers: int | Workers,
+    out: Path,
+    resume: bool,
 ) -> tuple[Column, int]:
     """Check a backend; return its column, and the exit code of its check."""
     from conformance.report.matrix import Column
@@ -132,14 +135,14 @@ def _check_backend(
     report_targets = (page(folder, "--out"),)
     click.echo(f"{backend.label}:", err=True)
     try:
-        run = checked(
+        run = run_check(
             suite,
             backend.backend,
-            report=folder,
-            wanted=report_targets,
+            options,
+            out=folder,
+            reports=report_targets,
             resume=resume,
-            env=backend.env,
-            **options,
+            workers=None if isinstance(workers, int) else workers,
         )
     except BackendError as error:
         click.echo(f"error: {error}", err=True)

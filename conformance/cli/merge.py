@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
 from conformance.cli.remote_paths import SourcePath, TargetPath
+from conformance.cli.run_check import LOG, exit_code, write_log
 from conformance.errors import UsageError
 
 EXAMPLES = """
 \b
 Examples:
-  conformance check --backend mylib --shard 1/2 --report out/1
-  conformance check --backend mylib --shard 2/2 --report out/2
+  conformance check --backend mylib --shard 1/2 --out out/1
+  conformance check --backend mylib --shard 2/2 --out out/2
       each on its own machine; a single shard makes no claim
   conformance merge out/*/run.jsonl --out out/all
       join them into one run, with a log, a page and a claim

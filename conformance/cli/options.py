@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
@@ -10,7 +9,15 @@ from typing import Any, TypeVar
 
 import click
 
-from conformance.choices import LEVEL_HELP, LEVELS, PRECISION_HELP, sentences
+from conformance.check_options import (
+    DEFAULTS,
+    OPTIONS,
+    OptionFacts,
+    flag_of,
+    help_of,
+    is_repeatable,
+    parse_value,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,6 +29,66 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
         return reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
     return add
+
+
+def check_option(name: str, help: str | None = None) -> Callable[[F], F]:
+    """Make the click option of an option of a check.
+
+    Args:
+        help: replaces the help of ``conformance check``.
+    """
+    facts, default = OPTIONS[name], getattr(DEFAULTS, name)
+    # Of a file that is given twice the last would win without a word.
+    is_file = facts.type is Path
+    return together(
+        click.option(
+            *filter(None, (facts.short_flag, flag_of(name))),
+            name,
+            type=_click_type(facts),
+            is_flag=facts.type is bool,
+            multiple=is_repeatable(name) or is_file,
+            default=None if is_repeatable(name) or is_file else default,
+            show_default=isinstance(default, str),
+            callback=_refuse_twice if is_file else _parse,
+            metavar=facts.metavar,
+            help=help_of(name) if help is None else help,
+        )
+    )
+
+
+def check_options(*names: str) -> Callable[[F], F]:
+    """Make the click options of several options of a check."""
+    return together(*map(check_option, names))
+
+
+def _click_type(facts: OptionFacts) -> Any:
+    """Return the type with which click reads a value of an option."""
+    if facts.choices:
+        return click.Choice(facts.choices)
+    if facts.type is Path:
+        return click.Path(path_type=Path)
+    if (facts.minimum, facts.maximum) == (None, None):
+        return facts.type
+    bounded = click.IntRange if facts.type is int else click.FloatRange
+    return bounded(facts.minimum, facts.maximum)
+
+
+def _parse(_ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    return parse_value(parameter.name or "", value)
+
+
+def _refuse_twice(
+    _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
+) -> Path | None:
+    """Return the file that an option names."""
+    from conformance.errors import UsageError
+
+    if len(values) > 1:
+        raise UsageError(
+            f"{parameter.opts[0]} is given {len(values)} times",
+            hint="write all entries into one file",
+        )
+    return values[0] if values else None
 
 
 def _note_hidden_folder(
@@ -75,7 +142,7 @@ def _canonical_name(
 def backend_options(
     help: str, *, required: bool = False, metavar: str = "NAME"
 ) -> Callable[[F], F]:
-    """Return ``--backend``, with its help, and ``--option``, which joins the name."""
+    """Make ``--backend``, with its help, and ``--option``, which joins the name."""
     return together(
         click.option(
             "--backend", required=required, metavar=metavar, help=help, callback=_canonical_name
@@ -93,78 +160,13 @@ def backend_options(
     )
 
 
-env_option: Callable[[F], F] = together(
-    click.option(
-        "--env",
-        metavar="VENV",
-        help="Run the backend in this virtual environment. It needs the backend, numpy and "
-        "ml_dtypes, but not this package.",
-    )
-)
-
-ops_option: Callable[[F], F] = together(
-    click.option(
-        "--op",
-        "ops",
-        multiple=True,
-        metavar="OP",
-        help="Only this operator, or those that match a pattern such as 'onnx.*'; repeatable.",
-    )
-)
-
-
-def _comma_list(
-    _ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Split the values of a repeatable option at commas."""
-    return tuple(item.strip() for text in texts for item in text.split(","))
-
-
-def _ranks(
-    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
-) -> tuple[int, ...]:
-    """Parse a repeatable option of ranks with commas."""
-    from conformance.errors import UsageError
-
-    ranks = _comma_list(ctx, parameter, texts)
-    for rank in ranks:
-        if not re.fullmatch("[0-9]{1,9}", rank):
-            raise UsageError(f"there is no rank {rank[:40]!r}", hint="name ranks as in 3,4")
-    return tuple(map(int, ranks))
-
-
-dtypes_option: Callable[[F], F] = together(
-    click.option(
-        "--dtypes",
-        multiple=True,
-        metavar="T,..",
-        help="Only data of these element types, for example f32 or f16,f32; repeatable.",
-        callback=_comma_list,
-    )
-)
-
-partition_options: Callable[[F], F] = together(
-    dtypes_option,
-    click.option(
-        "--ranks",
-        multiple=True,
-        metavar="N,..",
-        help="Only data of these ranks, for example 4 or 3,4; repeatable.",
-        callback=_ranks,
-    ),
-)
-"""``--dtypes`` and ``--ranks``; no values mean all."""
+env_option: Callable[[F], F] = check_option("env")
+ops_option: Callable[[F], F] = check_option("ops")
+dtypes_option: Callable[[F], F] = check_option("dtypes")
+partition_options: Callable[[F], F] = check_options("dtypes", "ranks")
 
 selection_options: Callable[[F], F] = together(
-    ops_option,
-    suite_option,
-    click.option(
-        "--only",
-        multiple=True,
-        metavar="ID",
-        help="Only vectors whose id begins or ends with this; repeatable.",
-    ),
-    partition_options,
+    ops_option, suite_option, check_options("only", "dtypes", "ranks")
 )
 
 processes_option: Callable[[F], F] = together(
@@ -197,30 +199,11 @@ cluster_options: Callable[[F], F] = together(
 )
 """``--cluster`` and ``--insecure``; see :class:`conformance.cli.worker_options.WorkerOptions`."""
 
-process_options: Callable[[F], F] = together(
-    click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Number of worker processes [default: 1].",
-    ),
-    click.option(
-        "--timeout",
-        type=float,
-        metavar="SECONDS",
-        help="Seconds per vector [default: 30]. Loading the backend gets at least 120 s.",
-    ),
-    click.option(
-        "--memory",
-        metavar="SIZE",
-        help="Memory per worker process, for example 4G [default: no limit].",
-    ),
-)
+process_options: Callable[[F], F] = check_options("jobs", "timeout", "memory")
 
 
 def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
-    """Return ``--timeout`` and ``--memory`` for commands with a single process."""
+    """Make ``--timeout`` and ``--memory`` for commands with a single process."""
     return together(
         click.option(
             "--timeout",
@@ -238,46 +221,6 @@ def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
     )
 
 
-repeat_option: Callable[[F], F] = together(
-    click.option(
-        "--repeat",
-        type=click.IntRange(min=1),
-        default=1,
-        metavar="N",
-        help="Run each vector N times; outputs that differ in any bit are a failure.",
-    )
-)
-
-min_strength_option: Callable[[F], F] = together(
-    click.option(
-        "--min-strength",
-        type=click.FloatRange(0, 100),
-        metavar="PERCENT",
-        help="Mutation score that the passing vectors must reach in each element type and rank. "
-        "Below it, or where it is unknown, a run without failures is inconclusive. 0 turns this "
-        "off [default: 95].",
-    )
-)
-
-CHECK_LEVEL = sentences(LEVEL_HELP)
-CHECK_PRECISION = f"{sentences(PRECISION_HELP)} T=P sets the precision of one element type."
-
-
-def question_options(level: str, precision: str) -> Callable[[F], F]:
-    """Return ``--level`` and ``--precision``, each with its help."""
-    return together(
-        click.option(
-            "--level",
-            type=click.Choice(LEVELS),
-            default="must",
-            show_default=True,
-            help=level,
-        ),
-        click.option(
-            "--precision",
-            default="standard",
-            show_default=True,
-            metavar="P|T=P,..",
-            help=precision,
-        ),
-    )
+def grading_options(help: str | None = None) -> Callable[[F], F]:
+    """Make ``--level`` and ``--precision``; ``help`` replaces that of ``conformance check``."""
+    return together(check_option("level", help), check_option("precision", help))

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import click
 
-from conformance.cli.checking import LOG
 from conformance.cli.formats import format_option, targets, write
 from conformance.cli.remote_paths import SourcePath, TargetPath, is_sent, refuse_fetched
+from conformance.cli.run_check import LOG
 from conformance.errors import LogError, UsageError
 
 if TYPE_CHECKING:

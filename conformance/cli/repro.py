@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import backend_options, env_option, question_options, suite_option
+from conformance.cli.options import backend_options, env_option, grading_options, suite_option
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_USAGE
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ PASSES = (
 @backend_options("The backend that fails.", required=True)
 @env_option
 @suite_option
-@question_options(
-    "As in conformance check.",
-    "As in conformance check.",
-)
+@grading_options("As in conformance check.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import backend_options, env_option, question_options, suite_option
+from conformance.cli.options import backend_options, env_option, grading_options, suite_option
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -49,10 +49,7 @@ use "conformance check" as a gate. "conformance repro" writes a standalone scrip
 @suite_option
 @click.option("--element", metavar="N,C,I..", help="Show how this output element is computed.")
 @click.option("--all", "everything", is_flag=True, help=f"All elements, not the first {ROWS}.")
-@question_options(
-    "With --backend: as in conformance check.",
-    "With --backend: as in conformance check.",
-)
+@grading_options("With --backend: as in conformance check.")
 def show(
     vector_id: str,
     backend: str | None,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.audit import audit
-from conformance.cli.checking import evaluate
 from conformance.cli.coverage import coverage
 from conformance.cli.options import env_option, ops_option, partition_options, processes_option
 from conformance.cli.progress import Progress
 from conformance.cli.remote_paths import SuitePath, TargetPath
 from conformance.cli.replace_suite import force_option, keep_another
+from conformance.cli.run_check import evaluate
 from conformance.errors import EXIT_USAGE
 from conformance.safe_text import number_of
 
@@ -220,13 +220,13 @@ def complete(
     states which mutants can show in what is declared, so that a check with it has a strength.
     Nothing is written if there is neither a vector nor such a statement to add.
     """
-    from conformance.cli.completing import completed
+    from conformance.cli.complete_suite import complete_suite
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
     _keep_another(base, out, force)
-    written = completed(
+    written = complete_suite(
         base,
         ops,
         backend,

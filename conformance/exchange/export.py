@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.backends.capabilities import Capabilities
+from conformance.check_options import CheckOptions
 from conformance.errors import UsageError
 from conformance.exchange.export_index import (
     ENDING,
@@ -23,7 +24,7 @@ from conformance.exchange.formats import MODELS, case_files, case_line
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.replacement import replacing
-from conformance.run.engine import Options, run
+from conformance.run.engine import run
 from conformance.run.executor import Executor, Identity, Request
 from conformance.suite.store import Suite
 
@@ -59,7 +60,7 @@ def export(
     *,
     layout: str,
     declared: Capabilities | None,
-    options: Options,
+    options: CheckOptions,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Export:
     """Write the cases for a backend with this declaration into the folder ``out``.
@@ -129,7 +130,7 @@ def export(
 def _requests(
     suite: Suite,
     declared: Capabilities | None,
-    options: Options,
+    options: CheckOptions,
     left_out: Counter[tuple[str, str]],
 ) -> Iterator[Vector]:
     """Yield the vectors that a run sends, in its order; count those not declared."""

@@ -1,12 +1,17 @@
 """The pytest plugin: ``pytest --conformance-backend mylib`` runs each vector as a test.
 
 pytest imports this module in every project of an environment that has the package, so it imports
-nothing but pytest: without the option it costs nothing and changes nothing.
+only pytest and the list of options: without the option it costs nothing and changes nothing.
 """
 
 from __future__ import annotations
 
 import pytest
+
+from conformance.check_options import DEFAULTS, OPTIONS, flag_of, help_of, is_repeatable
+
+SESSION_OPTIONS = ("ops", "dtypes", "ranks", "level", "precision", "known_failures")
+"""The options of a check that a session takes."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,36 +28,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR|NAME",
         help="The suite; the shipped core suite if left out.",
     )
-    group.addoption(
-        "--conformance-op",
-        metavar="OP",
-        action="append",
-        help="Only this operator, or those that match a pattern such as 'onnx.*'; repeatable.",
-    )
-    group.addoption(
-        "--conformance-level",
-        choices=["must", "should"],
-        default="must",
-        help="must: any allowed interpretation of the document passes. should: only the expected "
-        "one. Default: must.",
-    )
-    group.addoption(
-        "--conformance-precision",
-        metavar="P|T=P,..",
-        default="standard",
-        help="exact, standard or native, or one per element type (f16=native,f32=standard). "
-        "Default: standard.",
-    )
-    group.addoption(
-        "--conformance-known-failures",
-        metavar="FILE",
-        help="Failures listed in this YAML file are expected (xfail).",
-    )
+    for name in SESSION_OPTIONS:
+        default = getattr(DEFAULTS, name)
+        group.addoption(
+            f"--conformance-{flag_of(name).removeprefix('--')}",
+            dest=f"conformance_{name}",
+            metavar=OPTIONS[name].metavar,
+            action="append" if is_repeatable(name) else "store",
+            choices=OPTIONS[name].choices or None,
+            default=None if is_repeatable(name) else default,
+            help=_help(name) + (f" Default: {default}." if default else ""),
+        )
+
+
+def _help(name: str) -> str:
+    if name == "known_failures":
+        return "Failures listed in this YAML file are expected (xfail)."
+    return help_of(name)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin proper, but only if a backend is to be tested."""
-    # An empty name is asked for too, and refused: a variable that is not set must not be green.
+    # An empty name is given too, and refused: a variable that is not set must not be green.
     if config.getoption("conformance_backend") is not None:
         from conformance.pytest_plugin.session import VectorSession
 

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from conformance.api import check_command, suite_option
+from conformance.api import check_command, suite_arguments
+from conformance.check_options import DEFAULTS, CheckOptions
 from conformance.errors import ConformanceError, UsageError
 from conformance.grade.gate import GateRun, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure_text
 from conformance.run.check_vector import VectorChecker
+from conformance.run.engine import selected
 from conformance.run.executor_options import Isolation
 from conformance.run.mutant_match import Prediction
-from conformance.run.selection import declared_operators, select
+from conformance.run.selection import select
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
@@ -35,17 +37,14 @@ class SessionRequest:
 
     backend: str
     suite: str | None
-    ops: Sequence[str] | None
-    level: str
-    precision: str
+    options: CheckOptions = DEFAULTS
     selected: Sequence[str] = ()
-    known_failures: str | None = None
 
     @property
     def command(self) -> tuple[str, ...]:
         """The command line of the same check."""
-        options = {"level": self.level, "precision": self.precision}
-        return check_command(self.backend, suite_option(self.suite), options)
+        graded_by = {"level": self.options.level, "precision": self.options.precision}
+        return check_command(self.backend, suite_arguments(self.suite), graded_by)
 
 
 class VectorCollector(pytest.Collector):
@@ -67,26 +66,22 @@ class VectorCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each selected vector."""
-        request = self.request
+        request, options = self.request, self.request.options
         try:
-            precision = parse_precision(request.precision)
+            precision = parse_precision(options.precision)
             self.suite = open_suite(request.suite)
             entries = _select_entries(self.suite, request)
-            self.matcher = Prediction(self.suite, request.level, precision)
-            self.gate = _gate_run(self.suite, entries, request.known_failures, self.matcher)
+            self.matcher = Prediction(self.suite, options.level, precision)
+            self.gate = _gate_run(self.suite, entries, options.known_failures, self.matcher)
             if not self.config.option.collectonly:
                 executor = Isolation().executor_for(request.backend)
                 self.checker = VectorChecker(
-                    executor.__enter__(), self.suite.specs, request.level, precision
+                    executor.__enter__(), self.suite.specs, options.level, precision
                 )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
-                if request.ops is None and not any(request.selected):
+                if not any(request.selected):
                     declared = self.checker.executor.identity.capabilities
-                    entries = select(
-                        self.suite,
-                        ops=declared_operators(self.suite.manifest, declared),
-                        only=(),
-                    ).entries
+                    entries = selected(self.suite, options, declared).entries
                 self.checker.evaluate(self.suite, entries, Work(say=self._say))
         except ConformanceError as error:
             raise self.CollectError(f"conformance: {error}") from error
@@ -123,7 +118,7 @@ class VectorItem(pytest.Item):
         collector = self.parent
         try:
             # The session's filters could turn a warning of the backend into an exception, and
-            # so change what it answers.
+            # so change its outputs.
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
                 vector = collector.checker.vector(collector.suite, self.entry)
@@ -148,7 +143,7 @@ class VectorItem(pytest.Item):
 
 
 def _gate_run(
-    suite: Suite, entries: Sequence[Entry], known_failures: str | None, matcher: Prediction
+    suite: Suite, entries: Sequence[Entry], known_failures: str | Path | None, matcher: Prediction
 ) -> GateRun:
     """Start the gate of a session: known failures, or nothing.
 
@@ -161,12 +156,12 @@ def _gate_run(
 
 
 def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:
-    """Select the vectors of the operators, of those that the arguments name, if any.
+    """Select the vectors that the options select, of those that the arguments name, if any.
 
     Raises:
-        UsageError: no vector has a name.
+        UsageError: no vector is selected, or none has a name that is given.
     """
-    entries = select(suite, ops=request.ops, only=()).entries
+    entries = selected(suite, request.options).entries
     if not any(request.selected):
         return entries
     ids: set[str] = set()
@@ -177,8 +172,8 @@ def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:
     entries_named = tuple(entry for entry in entries if entry.id in ids)
     if not entries_named:
         raise UsageError(
-            "no vector is both named and of an operator that --conformance-op asks for",
-            hint="leave --conformance-op out",
+            "no vector is both named and selected by --conformance-op, -dtypes and -ranks",
+            hint="leave --conformance-op, --conformance-dtypes and --conformance-ranks out",
         )
     return entries_named
 

@@ -7,8 +7,11 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from conformance.check_options import CheckOptions, parse_value
+from conformance.errors import UsageError
 from conformance.grade.precision import parse_precision
 from conformance.model import FAILED, Result
+from conformance.pytest_plugin import SESSION_OPTIONS
 from conformance.pytest_plugin.collection import (
     NAME,
     PREFIX,
@@ -42,10 +45,7 @@ class VectorSession:
         self._request = SessionRequest(
             backend=config.getoption("conformance_backend"),
             suite=config.getoption("conformance_suite"),
-            ops=config.getoption("conformance_op"),
-            level=config.getoption("conformance_level"),
-            precision=config.getoption("conformance_precision"),
-            known_failures=config.getoption("conformance_known_failures"),
+            options=_check_options(config),
             selected=[]
             if PREFIX in vector_arguments
             else [argument.removeprefix(PREFIX) for argument in vector_arguments],
@@ -60,8 +60,8 @@ class VectorSession:
         request = self._request
         suite = f"suite {request.suite}" if request.suite else "the shipped core suite"
         return (
-            f"conformance: {request.backend}, {suite}, level {request.level}, "
-            f"precision {request.precision}"
+            f"conformance: {request.backend}, {suite}, level {request.options.level}, "
+            f"precision {request.options.precision}"
         )
 
     @pytest.hookimpl(wrapper=True)
@@ -127,8 +127,8 @@ class VectorSession:
         yield from cause_lines(
             self._results,
             open_suite(request.suite),
-            level=request.level,
-            precision=parse_precision(request.precision),
+            level=request.options.level,
+            precision=parse_precision(request.options.precision),
         )
 
     def _nothing_graded(self, config: pytest.Config) -> str:
@@ -142,7 +142,7 @@ class VectorSession:
         if any(values.get(status) for status in ("pass", "fail", "error")):
             return ""
         if refusals and not values:
-            return ""  # only must-reject vectors were chosen
+            return ""  # only negative tests were chosen
         counts = ", ".join(f"{n} {status}" for status, n in values.items() if n)
         return f"no values graded: {counts or number_of(tested, 'vector')} (see -rs)"
 
@@ -173,3 +173,19 @@ class VectorSession:
             parts.append(f"of these {known} known failures")
         total = number_of(sum(by_status.values()), "vector")
         return f"conformance: {self._request.backend}, {total}: {', '.join(parts)}"
+
+
+def _check_options(config: pytest.Config) -> CheckOptions:
+    """Read the options of a check from those of a session.
+
+    Raises:
+        pytest.UsageError: a list that cannot be read.
+    """
+    given = {name: config.getoption(f"conformance_{name}") for name in SESSION_OPTIONS}
+    # An empty text is given too, and refused by the run: a variable that is not set.
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        values = {name: parse_value(name, value) for name, value in given.items()}
+    except UsageError as error:
+        raise pytest.UsageError(f"conformance: {error}") from error
+    return CheckOptions(**values)

@@ -104,7 +104,7 @@ def completing(
     """
     check = command or ("conformance", "check", "--backend", "BACKEND")
     options = [word for op in ops for word in ("--op", op)] + [*partitions.options]
-    return shlex.join([*check, *options, "--complete", "--report", "its-report"])
+    return shlex.join([*check, *options, "--complete", "--out", "its-report"])
 
 
 def sentences(evidence: RunStrength, precision: Mapping[str, str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import file_digest
 from conformance.backends.protocol import Backend
+from conformance.check_options import DEFAULTS, CheckOptions
 from conformance.choices import LEVELS
 from conformance.errors import UsageError
 from conformance.grade.gate import Gate, GateRun
@@ -30,7 +31,7 @@ from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
 from conformance.run.mutant_match import Prediction
-from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
+from conformance.run.partition_filter import PartitionFilter
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
 from conformance.run.summarise import diagnosed_findings, in_suite_order, make_footer
@@ -49,62 +50,52 @@ PROBES = 3
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a run asks for.
+class RunContext:
+    """What a run is given besides its options; by default nothing.
 
-    ``ops``, ``only`` (ids or their beginnings) and ``partitions`` narrow the suite. Each vector
-    is asked ``repeat`` times. ``spec`` is the backend as the user named it; ``command`` and
-    ``show`` are the arguments that reproduce a finding, see
-    :func:`conformance.grade.findings.group_failures`. ``gate`` holds known failures and what must
-    be supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
-    has the results that are known already, by operator and id: they come first, and the backend is
-    not asked again. ``min_strength`` is the percent of mutants that the vectors of each part have
-    to kill, None for the usual bar. ``findings`` False leaves out what several results tell
-    together, for a shard that is merged at once. ``work`` says how cases of the suite are evaluated
-    that are not at hand.
+    ``backend_name`` is the backend as the user named it; ``command`` and ``show`` are the arguments
+    that reproduce a finding, see :func:`conformance.grade.findings.group_failures`. ``gate`` holds
+    known failures and what must be supported. ``done`` has the results of an earlier run, by
+    operator and id: they come first, and the backend is not called again. ``findings`` False leaves
+    out what several results show together, for a shard that is merged at once. ``work`` says how
+    recorded cases are evaluated that are not in the cache.
     """
 
-    ops: Sequence[str] | None = None
-    only: Sequence[str] = ()
-    partitions: PartitionFilter = ALL_PARTITIONS
-    level: str = "must"
-    precision: str | Mapping[str, str] = "standard"
-    repeat: int = 1
-    spec: str = ""
+    backend_name: str = ""
     command: Sequence[str] = ()
     show: Sequence[str] = ()
     gate: Gate = field(default_factory=Gate)
-    shard: Shard | None = None
-    shuffle: int | None = None
-    min_strength: float | None = None
     done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
     findings: bool = True
     work: Work = field(default_factory=Work)
 
 
-def selected(suite: Suite, options: Options, declared: Capabilities | None = None) -> Selection:
+def selected(
+    suite: Suite, options: CheckOptions, declared: Capabilities | None = None
+) -> Selection:
     """Select the vectors that a run tests.
 
     Of the shipped suite they are those of the operators that a backend declares, if none are
     named.
 
     Raises:
-        UsageError: a filter matches nothing.
+        UsageError: a filter that matches nothing, an unknown element type, rank or shard.
     """
     return select(
         suite,
         ops=options.ops or declared_operators(suite.manifest, declared, options.only),
         only=options.only,
-        shard=options.shard,
+        shard=None if options.shard is None else Shard.parse(options.shard),
         shuffle=options.shuffle,
-        partitions=options.partitions,
+        partitions=PartitionFilter.of(options.dtypes, options.ranks),
     )
 
 
 def run(
     suite: Suite,
     backend: Backend | Executor,
-    options: Options = Options(),
+    options: CheckOptions = DEFAULTS,
+    context: RunContext = RunContext(),
     results: Results | None = None,
     *,
     interruption: Interruption | None = None,
@@ -126,14 +117,16 @@ def run(
     results = Results() if results is None else results
     with ExitStack() as stack:
         try:
-            check = _prepare(suite, backend, options, interruption or Interruption(), stack)
+            check = _prepare(
+                suite, backend, options, context, interruption or Interruption(), stack
+            )
         except Stopped:
             raise KeyboardInterrupt from None
         yield _header(check)
         started = perf_counter()
         endings = yield from _results(check, results)
     ordered = in_suite_order(results, suite)
-    if options.findings:
+    if context.findings:
         yield from _findings(check, ordered, endings)
     yield _footer(check, ordered, endings) | {
         "finished": _now(),
@@ -147,7 +140,8 @@ class _Check:
     """A run whose backend is loaded; ``untested`` are the entries without a result so far."""
 
     suite: Suite
-    options: Options
+    options: CheckOptions
+    context: RunContext
     interruption: Interruption
     checker: VectorChecker
     selection: Selection
@@ -162,7 +156,8 @@ class _Check:
 def _prepare(
     suite: Suite,
     backend: Backend | Executor,
-    options: Options,
+    options: CheckOptions,
+    context: RunContext,
     interruption: Interruption,
     stack: ExitStack,
 ) -> _Check:
@@ -177,7 +172,7 @@ def _prepare(
     selection = selected(suite, options, executor.identity.capabilities)
     for op in selection.by_op:
         suite.specs.get(op)  # one that cannot be used is found before the first result
-    watch = options.gate.start_run(
+    watch = context.gate.start_run(
         suite.manifest.vectors,
         selection.entries,
         lambda vector: suite.get(vector).case,
@@ -185,13 +180,13 @@ def _prepare(
     )
     if selection.whole:
         suite.manifest.confirm()  # what a claim names has to be what is tested
-    untested = [e for e in selection.entries if (e.op, e.id) not in options.done]
+    untested = [e for e in selection.entries if (e.op, e.id) not in context.done]
     with interruption.backend_runs():  # nothing else would hear of Ctrl-C
-        checker.evaluate(suite, untested, options.work)
-    return _Check(suite, options, interruption, checker, selection, watch, untested)
+        checker.evaluate(suite, untested, context.work)
+    return _Check(suite, options, context, interruption, checker, selection, watch, untested)
 
 
-def _graded_by(options: Options) -> tuple[str, Mapping[str, str]]:
+def _graded_by(options: CheckOptions) -> tuple[str, Mapping[str, str]]:
     """The level and the precision of each dtype. Raises UsageError for an unknown option."""
     level = check_choice(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
@@ -206,7 +201,7 @@ def _graded_by(options: Options) -> tuple[str, Mapping[str, str]]:
 
 def _results(check: _Check, results: Results) -> Generator[Result, None, Endings]:
     """Yield the result of each vector: those of before, then those of the backend."""
-    limit, entries, done = OutputLimit(), check.selection.entries, check.options.done
+    limit, entries, done = OutputLimit(), check.selection.entries, check.context.done
     earlier = (done[e.op, e.id] for e in entries if (e.op, e.id) in done)
     pipeline = check.checker.pipeline(check.options.repeat, check.interruption.backend_responds)
     pipeline.probe_with(partial(_probes, check))
@@ -240,15 +235,15 @@ def _probes(check: _Check) -> Iterator[Vector]:
 
 def _findings(check: _Check, ordered: Sequence[Result], endings: Endings) -> Iterable[Finding]:
     """What several results show together; what fails is run again in a fresh process."""
-    options, checker = check.options, check.checker
+    context, checker = check.context, check.checker
     findings = diagnosed_findings(
         ordered,
         check.suite,
         level=checker.level,
         precision=checker.precision,
-        command=options.command,
-        show=options.show,
-        spec=options.spec,
+        command=context.command,
+        show=context.show,
+        spec=context.backend_name,
         declared=check.executor.identity.capabilities,
     )
     if endings is None or check.executor.independent is not None:
@@ -269,19 +264,19 @@ def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[
         backend=f"{identity.name} {identity.version}",
         level=check.checker.level,
         precision=check.checker.precision,
-        command=options.command,
-        ops=options.ops,
+        command=check.context.command,
+        ops=options.ops or None,
         declared=identity.capabilities,
         min_strength=options.min_strength,
         interrupted=is_interrupted,
         expected=expected,
-        strict=options.gate.strict,
+        strict=check.context.gate.strict,
     )
     return footer | ({"exit_code": check.interruption.exit_code} if is_interrupted else {})
 
 
 def _header(check: _Check) -> dict[str, Any]:
-    suite, options, selection = check.suite, check.options, check.selection
+    suite, selection, named = check.suite, check.selection, check.context.backend_name
     who = check.executor.identity
     return {
         "event": "header",
@@ -298,26 +293,27 @@ def _header(check: _Check) -> dict[str, Any]:
         "backend": {
             "name": who.name,
             "version": who.version,
-            "spec": options.spec or who.name,
-            "sha256": file_digest(options.spec),
+            "spec": named or who.name,
+            "sha256": file_digest(named),
             "capabilities": None if who.capabilities is None else who.capabilities.to_json(),
         },
-        "options": {
-            "ops": list(options.ops) if options.ops else None,
-            "only": list(options.only),
-            "dtypes": list(options.partitions.dtypes) or None,
-            "ranks": list(options.partitions.ranks) or None,
-            "level": options.level,
-            "precision": dict(check.checker.precision),
-            "repeat": options.repeat,
-            "min_strength": options.min_strength,
-            **check.executor.settings(),
-            **options.gate.options(),
-            "shuffle": options.shuffle,
-            "shard": None if options.shard is None else str(options.shard),
-        },
+        "options": _settled_options(check),
         "environment": fingerprint(who.process) | {"backend": who.facts},
     }
+
+
+def _settled_options(check: _Check) -> dict[str, Any]:
+    """The options as a log has them: as they were given, or what the run made of them."""
+    options, partitions = check.options, check.selection.partitions
+    settled = {
+        "ops": list(options.ops) or None,
+        "dtypes": list(partitions.dtypes) or None,
+        "ranks": list(partitions.ranks) or None,
+        "precision": dict(check.checker.precision),
+        **check.executor.settings(),
+        **check.context.gate.options(),
+    }
+    return options.header(settled)
 
 
 def _now() -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from conformance.backends.discovery import load_backend
 from conformance.backends.program import is_program
 from conformance.backends.protocol import as_backend
+from conformance.check_options import OPTIONS, CheckOptions
 from conformance.errors import UsageError
 from conformance.grade.precision import check_choice
 from conformance.run.executor import Executor
@@ -17,7 +18,6 @@ from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
 from conformance.run.worker_pool import ProcessExecutor
 
-EXECUTORS = ("inline", "process")
 TRUSTED = ("reference", "numpy")
 """Backends of this package that compute in plain Python and numpy and need no watching."""
 
@@ -41,8 +41,15 @@ class Isolation:
     hashed: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, options: CheckOptions) -> Isolation:
+        """Take what the options of a check say of it."""
+        return cls(
+            options.executor, options.jobs, options.timeout, options.memory, options.env_name
+        )
+
     def executor_for(self, backend: object) -> Executor:
-        """Return the executor of a backend, given as an object or by name.
+        """Make the executor of a backend, given as an object or by name.
 
         An executor stays as it is. Only a named backend can be loaded in another process.
 
@@ -55,7 +62,7 @@ class Isolation:
         bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:
-            kind = check_choice(self.executor, EXECUTORS, "executor")
+            kind = check_choice(self.executor, OPTIONS["executor"].choices, "executor")
         elif named and os.name == "posix":
             plain = backend in TRUSTED and set(bounds) == {None} and not self.hashed
             kind = "inline" if plain else "process"
@@ -97,7 +104,7 @@ class Isolation:
 
 
 def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
-    """Return the command-line options, without ``jobs``, that give an executor these settings.
+    """Return the arguments that give an executor these settings, without ``jobs``.
 
     Args:
         settings: those of :meth:`conformance.run.executor.Executor.settings`, or as many of them

@@ -190,7 +190,7 @@ def test_a_shipped_adapter_takes_what_it_declares(name):
 
 def test_what_carries_the_name_carries_the_options(file, tmp_path):
     out = tmp_path / "out"
-    words = ("--suite", "smoke", "--op", "AvgPool-1", "--report", out)
+    words = ("--suite", "smoke", "--op", "AvgPool-1", "--out", out)
     backend = ("--backend", f"{file}:Scaled")
     shown = invoked("check", *backend, "--option", "mode=odd", "--option", "factor=2", *words)
     assert shown.exit_code == 1, shown.output
@@ -217,7 +217,7 @@ def test_shards_of_other_options_are_of_another_run(file, tmp_path):
     for part, factor in ((1, 2), (2, 3)):
         invoked(
             "check", "--backend", f"{file}:Scaled?factor={factor}", "--suite", "smoke",
-            "--op", "AvgPool-1", "--shard", f"{part}/2", "--report", tmp_path / str(part),
+            "--op", "AvgPool-1", "--shard", f"{part}/2", "--out", tmp_path / str(part),
         )  # fmt: skip
     with pytest.raises(LogError, match=r"backend\.(spec|name)"):
         api.merge([tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl"], "smoke")

@@ -48,7 +48,7 @@ import sys
 from dataclasses import replace
 from types import SimpleNamespace
 import conformance
-from conformance.run.engine import Options, run
+from conformance.run.engine import run
 from conformance.run.environment import peak_memory
 from conformance.run.executor_options import Isolation
 
@@ -66,7 +66,7 @@ suite = SimpleNamespace(
     name="repeated", digest="", read=read, get=lambda one: read(entries[one]),
 )
 before = peak_memory()
-for event in run(suite, Isolation("process").executor_for("numpy"), Options()):
+for event in run(suite, Isolation("process").executor_for("numpy")):
     pass
 print(peak_memory() - before)
 """

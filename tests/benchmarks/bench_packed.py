@@ -51,7 +51,7 @@ def checked(folder: Path, *ops: str) -> measure.Cost:
         words = ("check", "--suite", str(folder), "--backend", BACKEND, "--executor", "inline")
         named = [word for op in ops for word in ("--op", op)]
         return measure.in_fresh_process(
-            measure.conformance(*words, *named, "--report", report), codes=(0, 1)
+            measure.conformance(*words, *named, "--out", report), codes=(0, 1)
         )
 
 

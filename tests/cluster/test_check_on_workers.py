@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance import parallel
-from conformance.cli import clustered, main
+from conformance.cli import main, run_shards
 from conformance.cli.worker_options import WorkerOptions
 from conformance.errors import Interrupted
 from conformance.log.encoding import encode
@@ -70,8 +70,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Here:
         yield 1 if self.cluster is None else workers
 
     monkeypatch.setattr(WorkerOptions, "working", working)
-    monkeypatch.setattr(clustered, "FEWEST", 3)
-    clustered._opened.cache_clear()
+    monkeypatch.setattr(run_shards, "MIN_VECTORS", 3)
+    run_shards._opened.cache_clear()
     return workers
 
 
@@ -88,7 +88,7 @@ def told(log: Path) -> list[str]:
 
 
 def words(suite: Suite, backend: str, report: Path) -> list[object]:
-    return ["check", "--suite", suite.path, "--backend", backend, "--report", report]
+    return ["check", "--suite", suite.path, "--backend", backend, "--out", report]
 
 
 def test_the_log_is_that_of_a_check_here(
@@ -102,7 +102,7 @@ def test_the_log_is_that_of_a_check_here(
     assert read(logs[1]).header["environment"]["shards"] == 2
     assert read(logs[1]).header["options"]["shard"] is None
     assert (tmp_path / "there" / "index.html").exists()
-    assert not (tmp_path / "there" / clustered.PIECES).exists()
+    assert not (tmp_path / "there" / run_shards.SHARDS).exists()
 
 
 def test_element_types_and_ranks_reach_the_workers(
@@ -124,7 +124,7 @@ def test_an_interrupted_check_resumes(
     stopped = command(*asked)
     assert stopped.exit_code == 130
     assert "to resume: run the same command with --resume" in stopped.output
-    assert len(list((tmp_path / clustered.PIECES).iterdir())) == 1
+    assert len(list((tmp_path / run_shards.SHARDS).iterdir())) == 1
     assert not (tmp_path / "run.jsonl").exists()
     here.stops, here.count = False, 7  # the shards stay those that were begun
     resumed = command(*asked, "--resume")
@@ -139,7 +139,7 @@ def test_another_suite_on_a_worker_is_refused(
     other = Suite(
         small_suite.path, replace(small_suite.manifest, listed=small_suite.manifest.listed[1:])
     )
-    monkeypatch.setattr(clustered, "_opened", lambda _: other)
+    monkeypatch.setattr(run_shards, "_opened", lambda _: other)
     result = command(*words(small_suite, backend, tmp_path), "--cluster", "local:2")
     assert result.exit_code == 2
     assert "a worker has another suite there" in result.output
@@ -178,7 +178,7 @@ def test_a_matrix_is_that_of_processes_here(
             "combined with --shard or --executor",
         ),
         (["--cluster", "local:2", "-j", "3"], "cannot be combined with -j"),
-        (["--cluster", "local:2", "--resume"], "--resume needs --report"),
+        (["--cluster", "local:2", "--resume"], "--resume needs --out"),
     ],
 )
 def test_what_excludes_each_other(here: Here, more: list[str], reason: str) -> None:

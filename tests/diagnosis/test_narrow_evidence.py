@@ -13,6 +13,7 @@ import yaml
 
 import conformance
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.check_options import CheckOptions
 from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector
 from conformance.diagnosis.wording import MAX_NAMES
@@ -21,7 +22,7 @@ from conformance.grade.baseline import baseline
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
-from conformance.run.engine import Options, run
+from conformance.run.engine import RunContext, run
 from conformance.spec.case_environment import case_from_inputs
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
@@ -208,9 +209,10 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     monkeypatch.setattr("conformance.diagnosis.diagnose.distinguishing_vector", lambda *_: None)
     mutant, suite = "begin-pads-dropped", tiers.core()
     only = killers_in_images(mutant)[:1]
-    options = Options(ops=[OP], only=only, spec="npu dir/npu.py:Npu")
+    options = CheckOptions(ops=[OP], only=only)
+    context = RunContext(backend_name="npu dir/npu.py:Npu")
     backend = (Declaring if declares else Backend)(mutant)
-    events = list(run(suite, backend, options))
+    events = list(run(suite, backend, options, context))
     (finding,) = (one for one in events if isinstance(one, Finding))
     assert finding.diagnosis is not None
     where = "--for 'npu dir/npu.py:Npu' " if declares else ""

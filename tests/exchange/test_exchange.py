@@ -147,7 +147,7 @@ class TestRoundTrip:
             if array.dtype == np.float32:
                 np.save(path, array[..., :-1])
         shown = invoked(
-            "check-outputs", folder, "--op", OPS[0], "--suite", "smoke", "--report", tmp_path / "r"
+            "check-outputs", folder, "--op", OPS[0], "--suite", "smoke", "--out", tmp_path / "r"
         )
         assert shown.exit_code == 1
         assert "wrong shape" in shown.output

@@ -137,7 +137,7 @@ def test_the_oracle_agrees_with_its_vectors(suite: Path) -> None:
 def test_a_wrong_backend_is_found_out_and_its_bug_named(suite: Path, tmp_path: Path) -> None:
     said = told(
         *("check", "--backend", BACKEND, "--suite", suite, "--executor", "inline"),
-        *("--report", tmp_path),
+        *("--out", tmp_path),
         code=1,
     )
     assert "1. The last product is not added" in said

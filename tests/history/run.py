@@ -87,7 +87,7 @@ def checked(name: str, run: dict[str, Any], work: Path, *, again: bool) -> tuple
             "--min-strength",
             "0",
         ]
-        words += ["--report", str(report), "--resume", "--timeout", "60", *_ops(run)]
+        words += ["--out", str(report), "--resume", "--timeout", "60", *_ops(run)]
         words += [] if suite is None else ["--suite", str(suite)]
         ended = _conformance(words)
         if ended not in DECIDED:

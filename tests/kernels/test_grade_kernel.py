@@ -396,7 +396,7 @@ def test_the_vector_of_a_failure_can_be_shown_afterwards(tmp_path):
         "--dtypes",
         "f32",
     ]
-    done = invoked(*words, "--report", out)
+    done = invoked(*words, "--out", out)
     assert done.exit_code == 1, done.output
     (told,) = (line for line in done.output.splitlines() if line.startswith("To see a vector: "))
     command = shlex.split(told.removeprefix("To see a vector: "))
@@ -408,7 +408,7 @@ def test_the_vector_of_a_failure_can_be_shown_afterwards(tmp_path):
     other = tmp_path / "other" / "suite"
     other.mkdir(parents=True)
     (other / "mine.txt").write_text("mine")
-    refused = invoked(*words, "--report", other.parent)
+    refused = invoked(*words, "--out", other.parent)
     assert refused.exit_code == 2
     assert (other / "mine.txt").read_text() == "mine"
 
@@ -417,7 +417,7 @@ def test_without_a_report_it_says_what_keeps_the_vectors(tmp_path):
     file = tmp_path / "wrong.py"
     file.write_text(WRONG)
     done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--ranks", 3)
-    assert "--report DIR keeps them" in done.output
+    assert "--out DIR keeps them" in done.output
 
 
 @pytest.mark.parametrize(

@@ -132,15 +132,15 @@ def test_a_check_reads_and_writes_addresses(
 ) -> None:
     sent(small_suite.path, f"{memory}/suite")
     words = ["check", "--backend", "numpy", "--suite"]
-    there = command(*words, f"{memory}/suite", "--report", f"{memory}/out")
-    here = command(*words, small_suite.path, "--report", tmp_path / "out")
+    there = command(*words, f"{memory}/suite", "--out", f"{memory}/out")
+    here = command(*words, small_suite.path, "--out", tmp_path / "out")
     assert there.exit_code == here.exit_code == 0, there.output
     assert f"sent 2 files to {memory}/out" in there.output
     found = files(f"{memory}/out")
     assert set(found) == {"run.jsonl", "index.html"}
     compared = command("compare", f"{memory}/out/run.jsonl", tmp_path / "out" / "run.jsonl")
     assert compared.exit_code == 0, compared.output
-    again = command(*words, f"{memory}/suite", "--report", f"{memory}/out", "--resume")
+    again = command(*words, f"{memory}/suite", "--out", f"{memory}/out", "--resume")
     assert "nothing to resume: the run is complete" in again.output
     page = command("report", f"{memory}/out/run.jsonl")
     assert page.exit_code == 2
@@ -212,7 +212,7 @@ def test_suites_and_exports_are_written_there(memory: str, tmp_path: Path) -> No
     assert "there is no out0.bin" in graded.output
     for case in {name.partition("/")[0] for name in files(f"{memory}/board") if "/" in name}:
         remote.remote_path(f"{memory}/board/{case}/ending.txt").write_text("unsupported all")
-    graded = command("check-outputs", f"{memory}/board", *asked, "--report", f"{memory}/graded")
+    graded = command("check-outputs", f"{memory}/board", *asked, "--out", f"{memory}/graded")
     assert graded.exit_code == 1, graded.output  # nothing was graded
     assert "board 1" in graded.output
     assert set(files(f"{memory}/graded")) == {"run.jsonl", "index.html"}
@@ -245,9 +245,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_s3(bucket: str, small_suite: Suite, tmp_path: Path) -> None:
     there = open_suite(sent(small_suite.path, f"{bucket}/suite"))
     assert there.digest == small_suite.digest
-    result = command(
-        "check", "--backend", "numpy", "--suite", there.path, "--report", f"{bucket}/r"
-    )
+    result = command("check", "--backend", "numpy", "--suite", there.path, "--out", f"{bucket}/r")
     assert result.exit_code == 0, result.output
     assert set(files(f"{bucket}/r")) == {"run.jsonl", "index.html"}
     with pytest.raises(SuiteError, match="so not a suite"):

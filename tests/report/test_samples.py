@@ -120,7 +120,7 @@ def test_the_faults_that_are_named_are_those_found_by_hand(name: str) -> None:
 def test_the_rows_of_the_document_add_up_to_the_failures(name: str) -> None:
     """Each section of the README with a log has a row for each cause, and their sum is told."""
     text = (SAMPLES / "README.md").read_text("utf-8")
-    told = dict(re.findall(r"--report ([a-z-]+) +# +([\d,]+)", text))
+    told = dict(re.findall(r"--out ([a-z-]+) +# +([\d,]+)", text))
     run = sample(name)
     failed = sum(one.status in FAILED for one in run.results)
     assert int(told[name].replace(",", "")) == failed

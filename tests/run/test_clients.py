@@ -66,7 +66,7 @@ class TestC:
     def test_it_is_conformant(self, avgpool, tmp_path):
         shown = invoked(
             "check", "--backend", f"exec:'{avgpool}'", "--op", "AvgPool-1", "-j", 2,
-            "--report", tmp_path / "out",
+            "--out", tmp_path / "out",
         )  # fmt: skip
         assert shown.exit_code == 0, shown.output
         assert "strength 100 %" in shown.output
@@ -81,7 +81,7 @@ class TestC:
         source.write_text(text.replace('    return cf_serve("', '    return 3 + cf_serve("'))
         program = built("cc", source, tmp_path / "ends", f"-I{CLIENTS / 'c'}")
         words = ("--backend", f"exec:{program}", "--op", "AvgPool-1", "--suite", "smoke")
-        shown = invoked("check", *words, "--report", tmp_path / "out")
+        shown = invoked("check", *words, "--out", tmp_path / "out")
         assert shown.exit_code == 1, shown.output
         log = read(tmp_path / "out" / "run.jsonl")
         assert (log.problems, log.score.total.wrong) == ((), 0)
@@ -303,7 +303,7 @@ def test_three_bugs_of_a_kernel_are_named_and_nothing_else_is(tmp_path):
     source = Path(__file__).with_name("acme")
     program = built("cc", source / "runner.c", tmp_path / "runner")
     shown = invoked(
-        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--report", tmp_path / "out"
+        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--out", tmp_path / "out"
     )
     assert shown.exit_code == 1
     run = read(tmp_path / "out" / "run.jsonl")
@@ -352,7 +352,7 @@ def test_a_real_library_is_graded(tmp_path):
     shown = invoked("protocol", "test", program)
     assert shown.exit_code == 0, shown.output
     shown = invoked(
-        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--report", tmp_path / "out"
+        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--out", tmp_path / "out"
     )
     assert shown.exit_code == 1, shown.output
     # It divides by a size of 0 where no window fits, and takes pads of a whole window.

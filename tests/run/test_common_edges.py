@@ -6,10 +6,11 @@ import numpy as np
 import tiers
 
 from conformance.backends.reference import Reference
+from conformance.check_options import CheckOptions
 from conformance.grade.findings import group_failures
 from conformance.log.causes import causes
 from conformance.model import Finding, Result, Status
-from conformance.run.engine import Options, run
+from conformance.run.engine import run
 from conformance.run.summarise import _common, _graded
 
 
@@ -25,7 +26,7 @@ class ZeroWherePadded(Reference):
 
 def test_what_all_vectors_share_and_models_have():
     suite = tiers.smoke()
-    events = list(run(suite, ZeroWherePadded(), Options(ops=["AvgPool-1"])))
+    events = list(run(suite, ZeroWherePadded(), CheckOptions(ops=["AvgPool-1"])))
     seen = [event for event in events if isinstance(event, Finding)]
     told = {name for one in seen for name in one.detail.get("common", {})}
     assert "explicit-pads" in told
@@ -56,7 +57,7 @@ def test_an_edge_on_which_most_vectors_do_not_fail_is_not_to_blame():
 
 
 def test_the_smallest_case_is_told_in_a_line():
-    options = Options(ops=["AvgPool-1"])
+    options = CheckOptions(ops=["AvgPool-1"])
     first = next(e for e in run(tiers.smoke(), ZeroWherePadded(), options) if type(e) is Finding)
     assert first.detail["case"].startswith("3x1x1x1 bf16, ")
     assert "pads_begin [" in first.detail["case"]

@@ -15,11 +15,12 @@ import tiers
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.reference import Reference
+from conformance.check_options import CheckOptions
 from conformance.errors import SuiteError, Unsupported, UsageError
 from conformance.json_schema import load_schema
 from conformance.log.events import finding_event, result_event
 from conformance.model import Finding, Result, Status
-from conformance.run.engine import Options, run
+from conformance.run.engine import RunContext, run
 from conformance.run.interruption import Interruption
 from conformance.suite.store import open_suite
 
@@ -38,8 +39,8 @@ class Changed(Reference):
         return self.change(op, super().run(op, inputs, attributes))
 
 
-def events(suite, backend, **options):
-    return list(run(suite, backend, Options(**options)))
+def events(suite, backend, *, command=(), **options):
+    return list(run(suite, backend, CheckOptions(**options), RunContext(command=command)))
 
 
 def results(found):
@@ -152,7 +153,7 @@ def test_a_negative_test_that_cannot_be_written_is_unsupported():
     ],
 )
 def test_a_wrong_question_is_found_before_the_header(small_suite, options, says):
-    stream = run(small_suite, Reference(), Options(**options))
+    stream = run(small_suite, Reference(), CheckOptions(**options))
     with pytest.raises(UsageError, match=says) as caught:
         next(stream)
     assert caught.value.hint

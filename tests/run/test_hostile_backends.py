@@ -38,7 +38,7 @@ def checked(suite, tmp_path_factory):
     """What the command showed of all that does not hang, and its report."""
     report = tmp_path_factory.mktemp("hostile")
     words = ["check", "--backend", f"{FILE}:Hostile", "--suite", str(suite.path), "-j", "2"]
-    words += ["--timeout", "60", "--memory", "700M", "--report", str(report)]
+    words += ["--timeout", "60", "--memory", "700M", "--out", str(report)]
     return CliRunner().invoke(main, words), report
 
 

@@ -113,7 +113,7 @@ class TestVerdict:
         words = ["--backend", f"{file}:Limited", "--executor", "inline", "--no-complete"]
         shown = check(*words, "--dtypes", "f32", "--dtypes", "f16", "--ranks", "3")
         assert shown.exit_code == 4, shown.output
-        assert "--dtypes f16,f32 --ranks 3 --complete --report its-report" in shown.output
+        assert "--dtypes f16,f32 --ranks 3 --complete --out its-report" in shown.output
 
 
 LIMITED = f"""
@@ -136,7 +136,7 @@ class TestOneRun:
 
     @pytest.fixture
     def words(self, small_suite, tmp_path):
-        return ["--suite", small_suite.path, "--backend", "reference", "--report", tmp_path / "r"]
+        return ["--suite", small_suite.path, "--backend", "reference", "--out", tmp_path / "r"]
 
     def test_lists_and_repeated_options_are_the_same(self, words, tmp_path):
         logs = []
@@ -162,7 +162,7 @@ class TestOneRun:
             report = tmp_path / str(number)
             words = [word for op in narrow["ops"] for word in ("--op", op)]
             words += ["--dtypes", "f32,f64", "--ranks", "3", "--shard", f"{number}/2"]
-            check("--suite", small_suite.path, "--backend", "reference", "--report", report, *words)
+            check("--suite", small_suite.path, "--backend", "reference", "--out", report, *words)
             logs.append(report / "run.jsonl")
         merged = conformance.merge(logs, small_suite)
         undivided = conformance.check(small_suite, "reference", **narrow)
@@ -174,7 +174,7 @@ class TestOneRun:
         logs = []
         for number, dtypes in ((1, "f32"), (2, "f32,f16")):
             report = tmp_path / str(number)
-            words = ["--dtypes", dtypes, "--shard", f"{number}/2", "--report", report]
+            words = ["--dtypes", dtypes, "--shard", f"{number}/2", "--out", report]
             check("--suite", small_suite.path, "--backend", "reference", *words)
             logs.append(report / "run.jsonl")
         with pytest.raises(LogError, match=r'options.dtypes: \["f32"\], not \["f16", "f32"\]'):

@@ -339,7 +339,7 @@ class TestSentences:
         assert "asked" not in self.said(self.WEAK, bar=0)
 
     def test_the_command_that_asks_what_is_missing(self):
-        words = "--complete --report its-report"
+        words = "--complete --out its-report"
         assert completing((), ()) == f"conformance check --backend BACKEND {words}"
         command = ("conformance", "check", "--backend", "my lib.py:run", "--level", "should")
         assert completing(command, ("AvgPool-1", "onnx.*")) == (

@@ -201,7 +201,7 @@ def test_no_line_of_its_own_is_what_a_program_says(way):
 
 
 def test_what_a_program_says_of_itself_is_short_and_measured_by_us(tmp_path):
-    result = shown("boasts", "--report", str(tmp_path))
+    result = shown("boasts", "--out", str(tmp_path))
     assert result.exit_code == 1
     assert len(result.output) < 20_000
     assert not any(line.startswith("CONFORMANT") for line in result.output.splitlines())

@@ -119,7 +119,7 @@ def test_it_is_one_line_of_bounded_length():
 
 def checked(program, tmp_path):
     words = ["check", "--backend", f"exec:{shlex.quote(str(program))}", "--op", "AvgPool-1"]
-    words += ["--suite", "smoke", "--report", str(tmp_path / "out")]
+    words += ["--suite", "smoke", "--out", str(tmp_path / "out")]
     shown = CliRunner().invoke(main, words)
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     return " ".join(shown.output.split()), page

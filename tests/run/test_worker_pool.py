@@ -298,7 +298,7 @@ def slow(suite, tmp_path):
     pids = tmp_path / "pids"
     words = ["check", "--suite", suite.path, "--backend", f"{FILE}:Slow", "-j", "2"]
     command = subprocess.Popen(
-        [sys.executable, "-c", MAIN, *words, "--report", tmp_path / "report"],
+        [sys.executable, "-c", MAIN, *words, "--out", tmp_path / "report"],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PIDS": str(pids)},

@@ -85,7 +85,7 @@ class TestExitCodes:
         """As it was asked; and it is no reason in a file of known failures."""
         backend = adapter("[outputs[0] + 1, *outputs[1:]]")
         how = ["--backend", backend, "--precision", "exact", "--level", "should"]
-        shown = check(*how, "--op", "AvgPool-1", "--report", tmp_path, "--timeout", "20")
+        shown = check(*how, "--op", "AvgPool-1", "--out", tmp_path, "--timeout", "20")
         search = shlex.join(["conformance", "fuzz", *how[:2], *how[4:], *how[2:4]])
         search += " --op AvgPool-1"
         told = shown.stdout.partition("search for smaller cases\n")[2].partition("\n\n")[0]
@@ -105,7 +105,7 @@ class TestExitCodes:
             (["--backend", "reference", "--only", "zzz"], "looks like"),
             (["--backend", "reference", "--precision", "f32=exakt"], "exact"),
             (["--backend", "missing.py:Mine"], "missing.py"),
-            (["--backend", "reference", "--report", "-"], "--report -: this is a folder, not"),
+            (["--backend", "reference", "--out", "-"], "--out -: this is a folder, not"),
             (["--backend", "reference", "--suite", ""], "the name of the suite is empty"),
             (["--backend", "reference", "--shard", "1/100000"], "selected vectors, 100,000 shards"),
         ],
@@ -161,7 +161,7 @@ class TestReport:
         assert list(tmp_path.iterdir()) == []
 
     def test_the_log_and_the_page(self, check, adapter, tmp_path):
-        shown = check("--backend", adapter("outputs[::-1]"), "--report", tmp_path / "out")
+        shown = check("--backend", adapter("outputs[::-1]"), "--out", tmp_path / "out")
         assert shown.exit_code == 1
         assert {file.name for file in (tmp_path / "out").iterdir()} == {"run.jsonl", "index.html"}
         run = read(tmp_path / "out" / "run.jsonl")
@@ -172,21 +172,21 @@ class TestReport:
         assert str(tmp_path / "out" / "index.html") in shown.stderr
 
     def test_a_wrong_question_leaves_an_earlier_report_alone(self, check, tmp_path):
-        check("--backend", "reference", "--report", tmp_path)
+        check("--backend", "reference", "--out", tmp_path)
         before = {file: file.read_bytes() for file in tmp_path.iterdir()}
         assert before
-        assert check("--backend", "reference", "--op", "No-1", "--report", tmp_path).exit_code == 2
+        assert check("--backend", "reference", "--op", "No-1", "--out", tmp_path).exit_code == 2
         assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
     def test_a_run_that_dies_leaves_no_earlier_page_beside_its_log(
         self, check, adapter, tmp_path, small_suite
     ):
         report = tmp_path / "report"
-        check("--backend", "reference", "--report", report)
+        check("--backend", "reference", "--out", report)
         killed = subprocess.run(
             [
                 *(sys.executable, "-c", "from conformance.cli import main; main()", "check"),
-                *("--suite", small_suite.path, "--report", report),
+                *("--suite", small_suite.path, "--out", report),
                 *("--backend", adapter("__import__('os')._exit(0)")),
                 *("--executor", "inline"),
             ],
@@ -199,7 +199,7 @@ class TestReport:
 
     def test_a_folder_that_cannot_be_written(self, check, tmp_path):
         (tmp_path / "file").write_text("")
-        shown = check("--backend", "reference", "--report", tmp_path / "file" / "under")
+        shown = check("--backend", "reference", "--out", tmp_path / "file" / "under")
         assert shown.exit_code == 2
         assert "hint: " in shown.stderr
 
@@ -212,7 +212,7 @@ class TestProcess:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-c", "from conformance.cli import main; main()", "check"),
-                *("--suite", small_suite.path, "--report", report, "--backend", spec),
+                *("--suite", small_suite.path, "--out", report, "--backend", spec),
             ],
             stdout=subprocess.PIPE,
             text=True,

@@ -22,7 +22,7 @@ def log(suite, tmp_path):
     """The log of a run of a backend."""
 
     def make(returned, name, *more):
-        words = ["check", "--suite", str(suite.path), "--report", str(tmp_path / name), *more]
+        words = ["check", "--suite", str(suite.path), "--out", str(tmp_path / name), *more]
         words += ["--executor", "inline"]  # it takes less time
         CliRunner().invoke(main, [*words, "--backend", gated.backend(tmp_path, returned)])
         return tmp_path / name / "run.jsonl"

@@ -9,7 +9,7 @@ import venvs
 from click.testing import CliRunner, Result
 
 from conformance.choices import SuiteName
-from conformance.cli import completing, main
+from conformance.cli import complete_suite, main
 from conformance.suite import vector_cache
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
@@ -73,7 +73,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def completed(base: Path) -> tuple[Suite, Result]:
-    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(base / "report")]
+    asked = ["--suite", str(base / "suite"), "--complete", "--out", str(base / "report")]
     result = check(base, "Narrow", *asked)
     assert result.exit_code == 0, result.output
     return open_suite(base / "report" / "suite"), result
@@ -85,7 +85,7 @@ def test_without_it_the_strength_is_not_known(base: Path) -> None:
     assert "Strength unknown" in told
     command = (
         f"conformance check --backend {base / 'mine.py'}:Narrow --suite {base / 'suite'} "
-        f"--executor inline --op {OP} --complete --report its-report"
+        f"--executor inline --op {OP} --complete --out its-report"
     )
     assert command in result.output.splitlines()
     assert "To add the missing vectors: conf" not in told.replace(command, "")
@@ -101,13 +101,13 @@ def test_the_command_to_be_pasted_comes_last_on_a_line_of_its_own(
     )
     needed.write_text(f"format: 1\nrequire:\n- {{op: {OP}, dtypes: [f16]}}\n")
     words = ["--suite", str(suite), "--known-failures", str(known), "--require", str(needed)]
-    result = check(base, "Narrow", *words, "--strict", "--report", str(tmp_path / "report"))
+    result = check(base, "Narrow", *words, "--strict", "--out", str(tmp_path / "report"))
     assert result.exit_code == 1, result.output
     assert "which strict does not allow." in " ".join(result.output.split())
     assert "Required, but not supported: " in " ".join(result.output.split())
     (line,) = (one for one in result.output.splitlines() if "--complete" in one)
     assert line.startswith("conformance check --backend ")
-    assert line.endswith(" --complete --report its-report")
+    assert line.endswith(" --complete --out its-report")
     page = (tmp_path / "report" / "index.html").read_text()
     assert f'<pre class="advised" tabindex="0"><code>{line}</code></pre>' in page
 
@@ -174,7 +174,7 @@ def test_an_audit_of_the_completed_suite_gives_its_score(
 
 def test_only_the_element_types_of_the_check_are_completed(base: Path) -> None:
     report = base / "f16"
-    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    asked = ["--suite", str(base / "suite"), "--complete", "--out", str(report)]
     shown = check(base, "Few", *asked, "--dtypes", "f16")
     assert shown.exit_code == 0, shown.output
     new = [
@@ -192,7 +192,7 @@ def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -
 
 def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     report = base / "whole"
-    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    asked = ["--suite", str(base / "suite"), "--complete", "--out", str(report)]
     result = check(base, "Whole", *asked)
     assert result.exit_code == 0, result.output
     assert "is already complete" in result.output
@@ -235,7 +235,7 @@ def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
     """In each type and rank: tails of 32 are proven not to show, and the rest is killed."""
     asked = ["--suite", str(base / "suite")]
     assert "strength unknown" in " ".join(check(base, "Few", *asked).output.split())
-    result = check(base, "Few", *asked, "--complete", "--report", str(base / "few"))
+    result = check(base, "Few", *asked, "--complete", "--out", str(base / "few"))
     assert result.exit_code == 0, result.output
     assert "strength 100 %, suite" in result.output
 
@@ -258,7 +258,7 @@ def test_what_is_declared_in_another_environment_is_completed(
     """It is loaded there, where its library is, and lacks nothing that was added for its twin."""
     environment = venvs.make(tmp_path / "venv", version="1.0")
     (tmp_path / "there.py").write_text(f"import tinylib\n{CODE}")
-    asked = ["--env", str(environment), "--complete", "--report", str(tmp_path / "report")]
+    asked = ["--env", str(environment), "--complete", "--out", str(tmp_path / "report")]
     backend, suite = f"{tmp_path / 'there.py'}:Narrow", str(completed[0].path)
     result = invoke("check", "--backend", backend, "--suite", suite, "--op", OP, *asked)
     assert result.exit_code == 0, result.output
@@ -269,9 +269,9 @@ def test_what_is_declared_in_another_environment_is_completed(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "--report"),
-        (("--report", "there", "--env", "there"), "there is no environment"),
-        (("--report", "there", "--suite", "smoke"), "smoke suite, which makes no claim"),
+        ((), "--out"),
+        (("--out", "there", "--env", "there"), "there is no environment"),
+        (("--out", "there", "--suite", "smoke"), "smoke suite, which makes no claim"),
     ],
 )
 def test_what_cannot_be_is_refused_at_once(
@@ -289,7 +289,7 @@ class TestByItself:
     @pytest.fixture
     def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(vector_cache.VARIABLE, str(tmp_path / "cache"))
-        return tmp_path / "cache" / completing.KEPT
+        return tmp_path / "cache" / complete_suite.KEPT
 
     def test_is_completed_kept_and_made_again_where_a_file_is_damaged(
         self, base: Path, cache: Path, exhaustive: bool
@@ -330,10 +330,10 @@ class TestByItself:
         words: tuple[str, ...],
         said: str,
     ) -> None:
-        monkeypatch.setattr(completing, "PATIENCE", seconds)
+        monkeypatch.setattr(complete_suite, "MAX_SECONDS", seconds)
         result = check(base, "Narrow", *words)
         assert result.exit_code == 4
         assert said in result.output
         assert ("completing the suite for what " in result.output) == (not words)
-        assert result.output.count("--complete --report its-report") == 1
+        assert result.output.count("--complete --out its-report") == 1
         assert not cache.exists() or not [*cache.iterdir()]

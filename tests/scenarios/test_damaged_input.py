@@ -60,7 +60,7 @@ def prepared(small_suite: Any, tmp_path_factory: pytest.TempPathFactory) -> Path
     log, suite = folder / "run.jsonl", small_suite.path
     check = ("check", "--backend", "numpy", "--suite", suite, "--level", "should", *INLINE)
     for words in (
-        (*check, "--report", folder),
+        (*check, "--out", folder),
         ("report", log),
         ("suite", "lint", suite),
         ("spec", "lint", spec),

@@ -42,7 +42,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def folder(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    command = ["check", "--backend", backend, "--op", "AvgPool-1", "--report", str(folder)]
+    command = ["check", "--backend", backend, "--op", "AvgPool-1", "--out", str(folder)]
     command += ["--executor", "inline"]
     assert CliRunner().invoke(main, command).exit_code == 1
     return folder
@@ -120,8 +120,7 @@ def test_shards_that_are_merged_are_diagnosed_like_a_whole_run(
         command = ["check", "--backend", backend, "--op", "AvgPool-1", "--executor", "inline"]
         out = tmp_path / part[0]
         assert (
-            CliRunner().invoke(main, [*command, "--shard", part, "--report", str(out)]).exit_code
-            == 1
+            CliRunner().invoke(main, [*command, "--shard", part, "--out", str(out)]).exit_code == 1
         )
     merged = conformance.merge([tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl"])
     whole = read(folder / "run.jsonl")
@@ -136,7 +135,7 @@ def test_a_run_that_goes_on_is_diagnosed_like_one_that_never_stopped(
     failed = next(i for i, line in enumerate(lines) if json.loads(line).get("kind") == "value")
     (tmp_path / "run.jsonl").write_bytes(b"".join(lines[: failed + 1]))
     command = ["check", "--backend", backend, "--op", "AvgPool-1", "--executor", "inline"]
-    done = CliRunner().invoke(main, [*command, "--report", str(tmp_path), "--resume"])
+    done = CliRunner().invoke(main, [*command, "--out", str(tmp_path), "--resume"])
     assert done.exit_code == 1, done.output
     told = [finding.diagnosis for finding in read(tmp_path / "run.jsonl").findings]
     assert told == [finding.diagnosis for finding in read(folder / "run.jsonl").findings]

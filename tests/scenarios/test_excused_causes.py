@@ -58,7 +58,7 @@ def check(suite, tmp_path):
 
     def run(name, *words, known=None, report="report"):
         command = ["check", "--suite", str(suite.path), "--backend", f"{file}:{name}"]
-        command += ["--executor", "inline", "--report", str(tmp_path / report), *words]
+        command += ["--executor", "inline", "--out", str(tmp_path / report), *words]
         command += ["--known-failures", str(known)] if known else []
         ran = CliRunner().invoke(main, command)
         assert ran.exit_code in (0, 1), ran.output

@@ -59,7 +59,7 @@ class TestCheck:
     def test_every_format_goes_into_the_folder(self, run, wrong, tmp_path):
         out = tmp_path / "out"
         names = [name for name in FORMATS if name != "github"]
-        shown = run("check", "--backend", wrong, "--report", out, *words(names))
+        shown = run("check", "--backend", wrong, "--out", out, *words(names))
         assert shown.exit_code == 1
         log = read(out / "run.jsonl")
         for name in names:
@@ -117,7 +117,7 @@ class TestCheck:
 
     def test_the_log_is_never_overwritten(self, run, tmp_path):
         log = tmp_path / "run.jsonl"
-        shown = run("check", "--backend", "reference", "--report", tmp_path, f"--format=json={log}")
+        shown = run("check", "--backend", "reference", "--out", tmp_path, f"--format=json={log}")
         assert shown.exit_code == 2
         assert "taken by the run log" in shown.stderr
 
@@ -143,7 +143,7 @@ class TestCheck:
         (tmp_path / "none.py").write_text(NONE)
         out = tmp_path / "out"
         shown = run(
-            *("check", "--backend", f"{tmp_path}/none.py:run", "--report", out),
+            *("check", "--backend", f"{tmp_path}/none.py:run", "--out", out),
             *words(["junit", "sarif", "badge", "json", "summary"]),
         )
         assert shown.exit_code == 1
@@ -161,14 +161,14 @@ class TestCheck:
         """Files of an earlier run must not stand beside the log of one that was killed."""
         report, own = tmp_path / "report", tmp_path / "own.xml"
         formats = words(["sarif", f"junit={own}"])
-        assert run("check", "--backend", "reference", "--report", report, *formats).exit_code == 0
+        assert run("check", "--backend", "reference", "--out", report, *formats).exit_code == 0
         assert own.exists()
         dying = tmp_path / "dying.py"
         dying.write_text("def run(op, inputs, attributes):\n    __import__('os')._exit(0)\n")
         killed = subprocess.run(
             [
                 *(sys.executable, "-c", "from conformance.cli import main; main()", "check"),
-                *("--suite", small_suite.path, "--report", report, *formats),
+                *("--suite", small_suite.path, "--out", report, *formats),
                 *("--backend", f"{dying}:run"),
             ],
             capture_output=True,
@@ -188,7 +188,7 @@ def first(small_suite, tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     (folder / "wrong.py").write_text(WRONG)
     words = ["--suite", str(small_suite.path), "--backend", f"{folder / 'wrong.py'}:Wrong"]
-    CliRunner().invoke(main, ["check", *words, "--report", str(folder / "out")])
+    CliRunner().invoke(main, ["check", *words, "--out", str(folder / "out")])
     return folder / "out"
 
 
@@ -217,7 +217,7 @@ class TestReport:
     def test_the_same_as_of_the_check(self, run, wrong, tmp_path):
         files = {name: tmp_path / name for name in FORMATS}
         formats = words(f"{name}={file}" for name, file in files.items())
-        run("check", "--backend", wrong, "--report", tmp_path / "out", *formats)
+        run("check", "--backend", wrong, "--out", tmp_path / "out", *formats)
         before = {name: file.read_bytes() for name, file in files.items()}
         assert run("report", tmp_path / "out" / "run.jsonl", *formats).exit_code == 0
         assert {name: file.read_bytes() for name, file in files.items()} == before

@@ -30,7 +30,7 @@ def check(suite, tmp_path):
 
     def run(returned, *arguments, known=None, require=None, backend=None):
         report = tmp_path / "report"
-        words = ["check", "--suite", str(suite.path), "--report", str(report)]
+        words = ["check", "--suite", str(suite.path), "--out", str(report)]
         words += ["--backend", backend or gated.backend(tmp_path, returned), *arguments]
         words += [] if "exit()" in returned else ["--executor", "inline"]  # it takes less time
         for option, text in (("--known-failures", known), ("--require", require)):
@@ -255,7 +255,7 @@ def first(suite, tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     backend = gated.backend(folder, CEIL)
     words = ["--suite", str(suite.path), "--backend", backend, "--executor", "inline"]
-    CliRunner().invoke(main, ["check", *words, "--report", str(folder)])
+    CliRunner().invoke(main, ["check", *words, "--out", str(folder)])
     return folder / "run.jsonl"
 
 

@@ -303,7 +303,7 @@ class TestDrawn:
     def test_a_run_of_it_makes_no_claim(self, tmp_path: Path) -> None:
         draw(Path("AdaptiveAvgPool-8"), tmp_path / "out", 20)
         words = ["check", "--suite", str(tmp_path / "out"), "--backend", "reference"]
-        shown = CliRunner().invoke(main, [*words, "--report", str(tmp_path / "report")])
+        shown = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "report")])
         assert shown.exit_code == 0, shown.output
         run = read(tmp_path / "report" / "run.jsonl")
         assert run.verdict == "no failures"

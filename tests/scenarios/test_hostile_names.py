@@ -51,10 +51,10 @@ def test_a_name_reaches_no_terminal(run: Any, small_suite: Any) -> None:
     suite, log = ("--suite", str(small_suite.path)), "out/run.jsonl"
     backend = ("--backend", "hostile.py:Evil")
     wanted = [word for name in FORMATS for word in ("--format", f"{name}=as.{name}")]
-    assert run("check", *suite, *backend, "--report", "out", *wanted).exit_code == 1
+    assert run("check", *suite, *backend, "--out", "out", *wanted).exit_code == 1
     for name in FORMATS:
         assert clean(Path(f"as.{name}").read_text("utf-8")), name
-    assert run("check", *suite, *backend, "--report", "out", "--resume").exit_code == 1
+    assert run("check", *suite, *backend, "--out", "out", "--resume").exit_code == 1
     assert run("report", log).exit_code == 0
     assert run("compare", log, log).exit_code == 0
     assert run("baseline", "--from", log, "--out", "known.yaml").exit_code == 0
@@ -64,7 +64,7 @@ def test_a_name_reaches_no_terminal(run: Any, small_suite: Any) -> None:
     assert run("repro", vector, *suite, *backend).exit_code == 0
     inline = ("--executor", "inline")
     for k in ("1", "2"):
-        run("check", *suite, *backend, *inline, "--report", k, "--shard", f"{k}/2")
+        run("check", *suite, *backend, *inline, "--out", k, "--shard", f"{k}/2")
     merged = run("merge", "1/run.jsonl", "2/run.jsonl", "--out", "all", *suite)
     assert merged.exit_code == 1
 

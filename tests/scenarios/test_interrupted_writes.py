@@ -88,19 +88,19 @@ class TestCheck:
         exhaustive: bool,
     ) -> None:
         """At each, or in a plain run at every eighth: other steps for either state before."""
-        assert command(*words, "--report", tmp_path / "whole").code == 1
+        assert command(*words, "--out", tmp_path / "whole").code == 1
         whole = tmp_path / "whole" / "run.jsonl"
         green = tmp_path / "green"
         if earlier != "nothing":
             right = ("check", "--suite", small_suite.path, "--backend", "reference")
-            assert command(*right, "--executor", "inline", "--report", green).code == 0
+            assert command(*right, "--executor", "inline", "--out", green).code == 0
         most = 0
         first = 1 if exhaustive or earlier == "nothing" else 4
         for step in range(first, 200, 1 if exhaustive else 8):
             report = tmp_path / str(step)
             if earlier != "nothing":
                 shutil.copytree(green, report)
-            ended = killed_at(step, report, *words, "--report", report)
+            ended = killed_at(step, report, *words, "--out", report)
             log, page = report / "run.jsonl", report / "index.html"
             if ended.code == 1:
                 assert self.same(log, whole)
@@ -123,7 +123,7 @@ class TestCheck:
                     log.unlink()  # else --resume rightly says that it is of another run
             else:
                 assert not page.exists()
-            again = command(*words, "--report", report, "--resume")
+            again = command(*words, "--out", report, "--resume")
             assert again.code == 1, again
             assert self.same(log, whole)
             assert page.exists()
@@ -136,7 +136,7 @@ class TestCheck:
     def test_a_resumed_run_killed_at_each_step_loses_nothing(
         self, words: tuple[object, ...], tmp_path: Path
     ) -> None:
-        assert command(*words, "--report", tmp_path / "whole").code == 1
+        assert command(*words, "--out", tmp_path / "whole").code == 1
         whole = tmp_path / "whole" / "run.jsonl"
         lines = whole.read_bytes().splitlines(keepends=True)
         report = tmp_path / "report"
@@ -146,7 +146,7 @@ class TestCheck:
         there = 1
         for step in range(1, 200):
             # The same report again and again: each time one step further.
-            ended = killed_at(step, report, *words, "--report", report, "--resume")
+            ended = killed_at(step, report, *words, "--out", report, "--resume")
             if ended.code == 1:
                 break
             assert ended.code == KILLED
@@ -161,7 +161,7 @@ class TestCheck:
     ) -> None:
         logs = []
         for k in (1, 2):
-            assert command(*words, "--shard", f"{k}/2", "--report", tmp_path / str(k)).code == 1
+            assert command(*words, "--shard", f"{k}/2", "--out", tmp_path / str(k)).code == 1
             logs.append(tmp_path / str(k) / "run.jsonl")
         before = [log.read_bytes() for log in logs]
         out = tmp_path / "out"

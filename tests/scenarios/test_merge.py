@@ -58,7 +58,7 @@ def check(small_suite, backend):
         words = ["check", "--suite", str(small_suite.path), "--backend", backend]
         if not {"-j", "--timeout", "--executor"} & set(more):
             words += ["--executor", "inline"]  # it takes less time
-        shown = CliRunner().invoke(main, [*words, "--report", str(report), *map(str, more)])
+        shown = CliRunner().invoke(main, [*words, "--out", str(report), *map(str, more)])
         assert (report / "run.jsonl").exists(), shown.output
         return shown
 
@@ -137,7 +137,7 @@ class TestTheWhole:
         logs = []
         for k in (1, 2):
             words = ["check", "--suite", str(small_suite.path), "--backend", "reference"]
-            words += ["--shard", f"{k}/2", "--report", str(tmp_path / str(k))]
+            words += ["--shard", f"{k}/2", "--out", str(tmp_path / str(k))]
             shown = CliRunner().invoke(main, words)
             assert shown.exit_code == 0
             assert f"no claim (shard {k}/2 alone)" in shown.stdout.splitlines()[-1]
@@ -175,7 +175,7 @@ class TestTheWhole:
         file.write_text("import os\n\ndef run(op, inputs, attributes):\n    os.abort()\n")
         for k in (1, 2):
             words = ["check", "--suite", str(small_suite.path), "--backend", f"{file}:run"]
-            words += ["--shard", f"{k}/2", "--report", str(tmp_path / str(k))]
+            words += ["--shard", f"{k}/2", "--out", str(tmp_path / str(k))]
             assert CliRunner().invoke(main, words).exit_code == 1
         merge(tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl")
         sentence = read(tmp_path / "merged" / "run.jsonl").footer["sentence"]
@@ -209,7 +209,7 @@ class TestTheWhole:
         for k in (1, 2):
             words = ["check", "--suite", name, "--backend", "numpy", "--only", "f32-1x1x"]
             report = tmp_path / str(k)
-            CliRunner().invoke(main, [*words, "--shard", f"{k}/2", "--report", str(report)])
+            CliRunner().invoke(main, [*words, "--shard", f"{k}/2", "--out", str(report)])
             logs.append(str(report / "run.jsonl"))
         out = tmp_path / "merged"
         shown = CliRunner().invoke(main, ["merge", *logs, "--out", str(out)])

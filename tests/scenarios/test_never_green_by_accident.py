@@ -176,7 +176,7 @@ class TestLog:
 
     @pytest.fixture
     def lines(self, check, tmp_path):
-        assert check("--report", tmp_path / "whole").exit_code == 0
+        assert check("--out", tmp_path / "whole").exit_code == 0
         return (tmp_path / "whole" / "run.jsonl").read_bytes().splitlines(keepends=True)
 
     def report(self, folder, content):
@@ -205,7 +205,7 @@ class TestLog:
 
     def test_to_resume_from_that_is_another_green_run(self, check, lines, tmp_path):
         assert lines
-        more = ("--level", "should", "--report", tmp_path / "whole", "--resume")
+        more = ("--level", "should", "--out", tmp_path / "whole", "--resume")
         nothing_claimed(check(*more), USAGE)
 
 
@@ -213,7 +213,7 @@ class TestShards:
     @pytest.fixture
     def logs(self, check, tmp_path):
         for k in (1, 2, 3):
-            shown = check("--shard", f"{k}/3", "--report", tmp_path / str(k))
+            shown = check("--shard", f"{k}/3", "--out", tmp_path / str(k))
             assert shown.exit_code == 0
             assert ": conformant with" not in shown.stdout
         return [tmp_path / str(k) / "run.jsonl" for k in (1, 2, 3)]

@@ -108,7 +108,7 @@ def checked(suite: Suite) -> tuple[Result, Path]:
     folder = suite.path.parent
     (folder / "ours.py").write_text(BACKEND)
     words = ("--backend", f"{folder / 'ours.py'}:Ours", "--suite", suite.path)
-    return conformance("check", *words, "--report", folder / "report"), folder / "report"
+    return conformance("check", *words, "--out", folder / "report"), folder / "report"
 
 
 def events(folder: Path, kind: str) -> list[dict[str, object]]:

@@ -88,7 +88,7 @@ def test_a_check_says_the_same(packed: Suite, folder: Suite, backend: str) -> No
 @pytest.mark.parametrize("of", [2, 5])
 def test_shards_together_are_the_run(packed: Suite, backend: str, tmp_path: Path, of: int) -> None:
     for number in range(1, of + 1):
-        words = ("--shard", f"{number}/{of}", "--report", tmp_path / str(number))
+        words = ("--shard", f"{number}/{of}", "--out", tmp_path / str(number))
         check_words = ("check", "--suite", packed.path, "--backend", backend)
         shown = command(*check_words, "--executor", "inline", *words)
         assert shown.exit_code in (0, 1), shown.output
@@ -103,7 +103,7 @@ def test_packed_results_change_nothing(
     plain = check(packed, backend)
     monkeypatch.setattr(kept, "UNPACKED", 3)
     words = ("--suite", packed.path, "--backend", backend, "--executor", "inline")
-    shown = command("check", *words, "--report", tmp_path)
+    shown = command("check", *words, "--out", tmp_path)
     assert shown.exit_code == 1, shown.output
     log = read(tmp_path / "run.jsonl")
     assert log.complete
@@ -113,11 +113,11 @@ def test_packed_results_change_nothing(
 
 def test_a_run_is_resumed(packed: Suite, backend: str, tmp_path: Path) -> None:
     words = ("check", "--suite", packed.path, "--backend", backend, "--executor", "inline")
-    command(*words, "--report", tmp_path)
+    command(*words, "--out", tmp_path)
     log = tmp_path / "run.jsonl"
     whole = read(log)
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:10]))
-    resumed = command(*words, "--report", tmp_path, "--resume")
+    resumed = command(*words, "--out", tmp_path, "--resume")
     assert f"9 of {len(packed)} vectors are done" in resumed.output
     assert told(read(log)) == told(whole)
 
@@ -132,12 +132,12 @@ def test_a_digest_that_is_not_true_is_never_claimed(
     document = json.loads(file.read_bytes()) | {"digest": "0" * 64}
     file.write_text(json.dumps(document))
     words = ("check", "--suite", again.path, "--backend", backend, "--executor", "inline")
-    refused = command(*words, "--report", tmp_path / "whole")
+    refused = command(*words, "--out", tmp_path / "whole")
     assert refused.exit_code == 2
     assert "its digest are not those of the containers" in refused.output
     assert not (tmp_path / "whole" / "run.jsonl").exists()
     for number, log in enumerate(logs, 1):
-        part = command(*words, "--shard", f"{number}/2", "--report", log.parent)
+        part = command(*words, "--shard", f"{number}/2", "--out", log.parent)
         assert part.exit_code in (0, 1), part.output
     merged = command("merge", *logs, "--suite", again.path, "--out", tmp_path / "merged")
     assert merged.exit_code == 2, merged.output

@@ -68,7 +68,7 @@ def check(small_suite, adapter):
     """Runs ``conformance check`` on the small suite; a vector of seven asked is failed."""
 
     def run(report, *more):
-        words = ["check", "--suite", str(small_suite.path), "--report", str(report)]
+        words = ["check", "--suite", str(small_suite.path), "--out", str(report)]
         words += ["--executor", "inline"]  # how it is called is of no account here, and costs time
         return CliRunner().invoke(main, [*words, "--backend", f"{adapter}:Mine", *map(str, more)])
 
@@ -352,7 +352,7 @@ class TestRefuses:
         words = ["check", "--suite", str(small_suite.path), "--backend", "numpy", "--resume"]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 2
-        assert "add --report DIR" in shown.stderr
+        assert "add --out DIR" in shown.stderr
 
     def test_a_folder_where_the_log_should_be(self, check, tmp_path):
         (tmp_path / "out" / "run.jsonl").mkdir(parents=True)
@@ -390,7 +390,7 @@ class TestProcesses:
         return subprocess.Popen(
             [
                 *(sys.executable, "-c", "from conformance.cli import main; main()", "check"),
-                *("--suite", small_suite.path, "--report", report),
+                *("--suite", small_suite.path, "--out", report),
                 *("--backend", f"{backend}:Slow", *more),
             ],
             stdout=subprocess.PIPE,

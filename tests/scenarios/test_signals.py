@@ -71,7 +71,7 @@ def start(small_suite: Any, tmp_path: Path) -> Callable[..., subprocess.Popen[st
     def begin(*more: str, ignore: str = "") -> subprocess.Popen[str]:
         first = f"import signal; signal.signal(signal.{ignore}, signal.SIG_IGN)" if ignore else ""
         text = f"{first}\nfrom conformance.cli import main; main()"
-        words = ("--suite", small_suite.path, "--backend", "slow.py:Slow", "--report", "out")
+        words = ("--suite", small_suite.path, "--backend", "slow.py:Slow", "--out", "out")
         return subprocess.Popen(
             [sys.executable, "-c", text, "check", *words, *more],
             stdout=subprocess.PIPE,

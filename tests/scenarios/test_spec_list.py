@@ -46,8 +46,8 @@ def test_a_link_in_a_circle_is_an_error_and_no_traceback(tmp_path: Path) -> None
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     words = ["check", "--backend", "reference", "--op", "onnx.GlobalMaxPool-1", "--suite", "smoke"]
-    for option in ("--report", "--format"):
-        value = str(loop) if option == "--report" else f"junit={loop}"
+    for option in ("--out", "--format"):
+        value = str(loop) if option == "--out" else f"junit={loop}"
         shown = CliRunner().invoke(main, [*words, "--executor", "inline", option, value])
         assert shown.exit_code in (0, 2), (option, shown.output)  # the link itself is replaced
         assert "Traceback" not in shown.output

@@ -68,13 +68,13 @@ class TestFull:
         "line",
         tiers.sweep(
             [
-                "check --backend numpy --report out > /dev/full 2>&1",
+                "check --backend numpy --out out > /dev/full 2>&1",
                 "check --backend nosuch 2> /dev/full",
                 "conformance backends > /dev/full",
                 "check --backend numpy > /dev/full",
                 "check --backend numpy --format json=- > /dev/full",
-                "check --backend numpy --report out > /dev/full",
-                "check --backend numpy --report out 2> /dev/full",
+                "check --backend numpy --out out > /dev/full",
+                "check --backend numpy --out out 2> /dev/full",
                 "conformance --help > /dev/full",
                 "conformance check --help > /dev/full",
             ],
@@ -91,7 +91,7 @@ class TestFull:
             assert "hint: " in shown.stderr
 
     def test_the_log_is_whole_all_the_same(self, shell: Shell, tmp_path: Path) -> None:
-        shell("check --backend numpy --report out > /dev/full")
+        shell("check --backend numpy --out out > /dev/full")
         assert read(tmp_path / "out" / "run.jsonl").verdict == "conformant"
         assert (tmp_path / "out" / "index.html").exists()
 
@@ -117,7 +117,7 @@ class TestClosed:
         self, shell: Shell, tmp_path: Path, closed: str, executor: str
     ) -> None:
         (tmp_path / "noisy.py").write_text(NOISY)
-        shown = shell(f"check --backend noisy.py --executor {executor} --report out {closed}")
+        shown = shell(f"check --backend noisy.py --executor {executor} --out out {closed}")
         assert shown.returncode == 0, shown.stderr
         log = tmp_path / "out" / "run.jsonl"
         assert read(log).verdict == "conformant"
@@ -125,7 +125,7 @@ class TestClosed:
 
     def test_a_reader_that_stops(self, shell: Shell, tmp_path: Path) -> None:
         for number in range(2):
-            shown = shell(f"check --backend numpy --report {number} --format json=- | head -c 1")
+            shown = shell(f"check --backend numpy --out {number} --format json=- | head -c 1")
             assert shown.returncode in (0, 141)
             assert "Traceback" not in shown.stderr
             assert "defect" not in shown.stderr
@@ -153,7 +153,7 @@ class TestShared:
 
 class TestDescriptors:
     def test_too_few_for_so_many_processes(self, shell: Shell) -> None:
-        shown = shell("ulimit -n 20; check --backend numpy -j 8 --report out")
+        shown = shell("ulimit -n 20; check --backend numpy -j 8 --out out")
         assert shown.returncode == 2
         assert shown.stderr.splitlines() == [
             "error: 8 worker processes take 44 file descriptors, and 20 are allowed",
@@ -161,13 +161,13 @@ class TestDescriptors:
         ]
 
     def test_just_enough_is_enough(self, shell: Shell, tmp_path: Path) -> None:
-        shown = shell("ulimit -n 29; check --backend numpy -j 3 --report out")
+        shown = shell("ulimit -n 29; check --backend numpy -j 3 --out out")
         assert shown.returncode == 0, shown.stderr
         assert read(tmp_path / "out" / "run.jsonl").verdict == "conformant"
 
     @pytest.mark.parametrize("allowed", tiers.first([8, 5, 11, 14]))
     def test_too_few_for_anything(self, shell: Shell, allowed: int) -> None:
-        shown = shell(f"ulimit -n {allowed}; check --backend numpy --report out")
+        shown = shell(f"ulimit -n {allowed}; check --backend numpy --out out")
         assert shown.returncode in (0, 2), shown.stderr
         assert "defect" not in shown.stderr
         assert os.linesep in shown.stderr
@@ -187,13 +187,11 @@ class TestReports:
             "        pathlib.Path('junit.xml').mkdir(exist_ok=True)\n"
             "        return super().run(*question)\n"
         )
-        shown = shell(
-            "check --backend page.py --report out --format junit=junit.xml --format badge"
-        )
+        shown = shell("check --backend page.py --out out --format junit=junit.xml --format badge")
         assert shown.returncode == 2
         assert "CONFORMANT. " in shown.stdout
         assert "error: out/index.html: " in shown.stderr
-        assert "--report DIR" in shown.stderr
+        assert "--out DIR" in shown.stderr
         assert "error: junit.xml: " in shown.stderr
         assert "--format junit=FILE" in shown.stderr
         assert "Traceback" not in shown.stderr

@@ -147,7 +147,7 @@ def test_too_little_is_inconclusive_and_names_what_helps(suite, backend):
     # To be pasted: on a line of its own, however long.
     (line,) = (one for one in shown.stdout.splitlines() if "--complete" in one)
     assert line.startswith(f"conformance check --backend {backend('Right')} --suite ")
-    assert line.endswith(" --complete --report its-report")
+    assert line.endswith(" --complete --out its-report")
     assert "AdaptiveAvgPool-8: f64 of rank 3 30/40; f16 of rank 3 37/40" in said
     assert last(shown).startswith("right 1: no claim (inconclusive); strength 75 %, suite small")
 
@@ -229,7 +229,7 @@ class TestWhatIsNotClaimed:
         self, suite, backend, tmp_path
     ):
         """What is left of the part kills 30 of the 40 mutants of all of it."""
-        out = ("--report", tmp_path / "out", "--format", "badge")
+        out = ("--out", tmp_path / "out", "--format", "badge")
         shown = check(suite(), backend("Refuses"), *out)
         assert shown.exit_code == 4, shown.output
         assert (
@@ -291,7 +291,7 @@ def shards(suite, backend, tmp_path):
     def run(*more, **weights):
         path = suite(**weights)
         for k in (1, 2):
-            words = ("--shard", f"{k}/2", "--report", tmp_path / str(k), *more)
+            words = ("--shard", f"{k}/2", "--out", tmp_path / str(k), *more)
             assert check(path, backend("Right"), *words).exit_code == 0
         return [tmp_path / str(k) / "run.jsonl" for k in (1, 2)], path
 
@@ -326,7 +326,7 @@ class TestFormats:
         formats = ("junit", "sarif", "json", "badge", "summary")
         more = [word for name in formats for word in ("--format", name)]
         out = tmp_path / "out"
-        assert check(suite(f64=30), backend("Right"), "--report", out, *more).exit_code == 4
+        assert check(suite(f64=30), backend("Right"), "--out", out, *more).exit_code == 4
         return out
 
     def test_each_says_so(self, report):

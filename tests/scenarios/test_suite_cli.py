@@ -161,7 +161,7 @@ class TestDamage:
         """A log, if the damage showed only on the way, never says that all was well."""
         spoil(folder)
         report = tmp_path / "report"
-        words = ["check", "--backend", "reference", "--suite", str(folder), "--report", str(report)]
+        words = ["check", "--backend", "reference", "--suite", str(folder), "--out", str(report)]
         assert CliRunner().invoke(main, words).exit_code == 2
         assert not (report / "index.html").exists()
         if (report / "run.jsonl").exists():

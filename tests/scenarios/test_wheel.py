@@ -98,7 +98,7 @@ class TestAway:
     ) -> None:
         code = "import conformance; print(conformance.__file__); " + RUN
         suite = tiers.suite(exhaustive).name
-        words = ("check", "--backend", "numpy", "--suite", suite, "--report", "out")
+        words = ("check", "--backend", "numpy", "--suite", suite, "--out", "out")
         shown = run(installed, tmp_path, code, *words)
         assert shown.returncode == 0, shown.stderr
         assert Path(shown.stdout.splitlines()[0]).is_relative_to(installed)

@@ -119,7 +119,7 @@ class Kills:
         backend = folder / "slow.py"
         backend.write_text(BACKEND.format(spec=str(self.spec)))
         self.check = ("check", "--backend", f"{backend}:Slow", "--suite", folder / "suite0")
-        assert started((*self.check, "--report", folder / "whole")).wait() == 1
+        assert started((*self.check, "--out", folder / "whole")).wait() == 1
         self.whole = facts(folder / "whole" / "run.jsonl")
 
     def generate(self, out: Path, seed: int) -> tuple[object, ...]:
@@ -147,7 +147,7 @@ class Kills:
         log = report / "run.jsonl"
         there: list[str] = []
         while True:
-            words = (*self.check, "--report", report, "--resume")
+            words = (*self.check, "--out", report, "--resume")
             how = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
             dead = killed(words, log, 0.6, self.random, *how)
             if log.exists() and read_unfinished(log) is not None:
