@@ -287,6 +287,9 @@ OPTIONS: dict[str, OptionFacts] = {
 
 DEFAULTS = CheckOptions()
 
+SESSION_OPTIONS = ("ops", "dtypes", "ranks", "level", "precision", "known_failures")
+"""The options of a check that a session of pytest takes."""
+
 
 def flag_of(name: str) -> str:
     """Return the long flag of an option, such as ``--min-strength``."""

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.check_options import DEFAULTS, OPTIONS, flag_of, help_of, is_repeatable
-
-SESSION_OPTIONS = ("ops", "dtypes", "ranks", "level", "precision", "known_failures")
-"""The options of a check that a session takes."""
+from conformance.check_options import (
+    DEFAULTS,
+    OPTIONS,
+    SESSION_OPTIONS,
+    flag_of,
+    help_of,
+    is_repeatable,
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

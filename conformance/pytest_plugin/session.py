@@ -7,11 +7,10 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from conformance.check_options import CheckOptions, parse_value
+from conformance.check_options import SESSION_OPTIONS, CheckOptions, parse_value
 from conformance.errors import UsageError
 from conformance.grade.precision import parse_precision
 from conformance.model import FAILED, Result
-from conformance.pytest_plugin import SESSION_OPTIONS
 from conformance.pytest_plugin.collection import (
     NAME,
     PREFIX,
