@@ -226,6 +226,8 @@ class Manifest:
 
     def subset(self, name: str) -> Manifest:
         """Return the manifest of a subset by name; it has a digest of its own."""
+        if isinstance(self.listed, Recordings):
+            return dataclasses.replace(self, listed=self.listed.subset(name), name=name)
         return dataclasses.replace(self._only(lambda entry: name in entry.suites), name=name)
 
     def _only(self, kept: Callable[[Entry], bool]) -> Manifest:

@@ -69,8 +69,19 @@ class CaseFields(Record, frozen=True):
         )
 
 
+class SuiteTotals(Record, frozen=True):
+    """What a head states of the cases of one suite, and the digest of those in use."""
+
+    value: Whole
+    reject: Whole
+    digest: str
+
+
 class RecordedHead(Record, frozen=True):
-    """The first line of a file: tables of names, and what it states of all cases."""
+    """The first line of a file: tables of names, and what it states of all cases.
+
+    The names of ``suites`` are a table, too.
+    """
 
     format: int
     op: str
@@ -81,7 +92,7 @@ class RecordedHead(Record, frozen=True):
     shapes: tuple[str, ...]
     attributes: tuple[str, ...]
     operands: tuple[str, ...]
-    suites: tuple[str, ...]
+    suites: dict[str, SuiteTotals]
     edges: tuple[str, ...]
     faults: tuple[str, ...]
     indistinguishable: tuple[tuple[str, ...], ...]
@@ -177,8 +188,7 @@ class RecordedCases:
     @property
     def count(self) -> Count:
         """Counts of value cases and of negative tests."""
-        negative = sum(entry.case.reject is not None for entry in self.recorded)
-        return Count(len(self.recorded) - negative, negative)
+        return _count(self.recorded)
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -196,12 +206,17 @@ class RecordedCases:
     def digest(self) -> str:
         """The digest of the vectors that are not withdrawn
         (:func:`conformance.suite.totals.entries_digest`)."""
-        used = [entry for entry in self.recorded if entry.withdrawn is None]
-        lines = (
-            f"{entry.digest}  {entry.case.id}\n"
-            for entry in sorted(used, key=lambda entry: entry.case.id)
-        )
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
+        return _digest(self.recorded)
+
+    @property
+    def totals(self) -> dict[str, SuiteTotals]:
+        """What the cases of each suite add up to."""
+        totals = {}
+        for name in self.suites:
+            cases = [entry for entry in self.recorded if name in entry.suites]
+            count = _count(cases)
+            totals[name] = SuiteTotals(count.value, count.reject, _digest(cases))
+        return totals
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
@@ -209,6 +224,20 @@ class RecordedCases:
         return {
             entry.case.id: entry.withdrawn for entry in self.recorded if entry.withdrawn is not None
         }
+
+
+def _count(recorded: Sequence[RecordedCase]) -> Count:
+    negative = sum(entry.case.reject is not None for entry in recorded)
+    return Count(len(recorded) - negative, negative)
+
+
+def _digest(recorded: Sequence[RecordedCase]) -> str:
+    used = [entry for entry in recorded if entry.withdrawn is None]
+    lines = (
+        f"{entry.digest}  {entry.case.id}\n"
+        for entry in sorted(used, key=lambda entry: entry.case.id)
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def recorded_cases_file(op: str) -> Path:
@@ -256,7 +285,7 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
         seed=cases.seed,
         versions=dict(sorted(cases.versions.items())),
         **tables,
-        suites=suites,
+        suites=cases.totals,
         edges=targets,
         faults=mutants,
         indistinguishable=cases.indistinguishable,
@@ -353,7 +382,12 @@ def _cases(head: RecordedHead, recorded: tuple[RecordedCase, ...]) -> RecordedCa
         targets=head.edges,
         parts=survivors_from_data(head.parts, head.faults),
     )
-    for stated, counted in ((head.counts, cases.count), (head.digest, cases.digest)):
+    stated_and_counted: tuple[tuple[object, object], ...] = (
+        (head.counts, cases.count),
+        (head.digest, cases.digest),
+        (head.suites, cases.totals),
+    )
+    for stated, counted in stated_and_counted:
         if stated != counted:
             raise ValueError(f"says {str(stated)[:80]}, and the lines give {counted}")
     return cases
@@ -378,6 +412,7 @@ class _LineReader:
 
     def __init__(self, head: RecordedHead) -> None:
         self._head = head
+        self._suites = tuple(head.suites)
         self._targets, self._mutants = _BitTable(head.edges), _BitTable(head.faults)
 
     def read(self, line: CaseLine) -> RecordedCase:
@@ -394,7 +429,7 @@ class _LineReader:
         return RecordedCase(
             case=case,
             level=line.level,
-            suites=names_at(line.suites, self._head.suites, "'suites'"),
+            suites=names_at(line.suites, self._suites, "'suites'"),
             kills=kills,
             excused=excused,
             withdrawn=self._head.withdrawn.get(case.id),

@@ -20,20 +20,25 @@ from conformance.suite.totals import Count, operators_digest
 class Recordings(Sequence[Entry]):
     """The entries of operators with recorded cases, one operator after the other.
 
+    All, or those of one ``suite``: an operator's file is read when its entries are asked for.
     The first line of each file states how many there are, of what suites and of what digest. It is
     held against the others when these are read.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._files = tuple(files)
-        self.heads: Mapping[str, RecordedHead] = {
-            head.op: head for head in (read_recorded_head(file) for file in files)
-        }
+    def __init__(self, files: Sequence[Path], suite: str = "") -> None:
+        heads = ((file, read_recorded_head(file)) for file in files)
+        chosen = [(file, head) for file, head in heads if not suite or suite in head.suites]
+        self._files = tuple(file for file, _ in chosen)
+        self._suite = suite
+        self.heads: Mapping[str, RecordedHead] = {head.op: head for _, head in chosen}
 
     @property
     def counts(self) -> Mapping[str, Count]:
         """Counts of the entries of each kind, by operator."""
-        return {op: head.counts for op, head in self.heads.items()}
+        if not self._suite:
+            return {op: head.counts for op, head in self.heads.items()}
+        totals = {op: head.suites[self._suite] for op, head in self.heads.items()}
+        return {op: Count(total.value, total.reject) for op, total in totals.items()}
 
     @property
     def suites(self) -> tuple[str, ...]:
@@ -43,7 +48,15 @@ class Recordings(Sequence[Entry]):
     @property
     def digest(self) -> str:
         """The digest of all that are not withdrawn."""
-        return operators_digest({op: head.digest for op, head in self.heads.items()})
+        digests = {
+            op: head.suites[self._suite].digest if self._suite else head.digest
+            for op, head in self.heads.items()
+        }
+        return operators_digest(digests)
+
+    def subset(self, suite: str) -> Recordings:
+        """Return the entries of one suite."""
+        return Recordings(self._files, suite)
 
     @property
     def withdrawn(self) -> Mapping[str, str]:
@@ -82,7 +95,10 @@ class Recordings(Sequence[Entry]):
         return tuple(self)[index]
 
     def _entries(self, op: str) -> tuple[Entry, ...]:
-        return self._read(op)[1]
+        entries = self._read(op)[1]
+        if not self._suite:
+            return entries
+        return tuple(entry for entry in entries if self._suite in entry.suites)
 
     def _read(self, op: str) -> tuple[RecordedCases, tuple[Entry, ...]]:
         file = self._files[list(self.heads).index(op)]
