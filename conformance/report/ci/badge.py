@@ -10,7 +10,6 @@ from conformance.verdict import Verdict
 
 FILE = "badge.json"
 
-
 COLOURS = {
     Tone.GOOD: "green",
     Tone.KNOWN: "orange",
@@ -21,10 +20,11 @@ COLOURS = {
 
 
 def render(run: RunLog) -> str:
-    """Green where the run is conformant, bright where the strength of all its evidence is known.
+    """Return the badge: verdict, counts and strength, in the colour of the verdict.
 
-    Yellow where nothing failed and too little was proven, grey where a part of a suite was asked,
-    which makes no claim; orange where all that failed is known to fail. Any other run is red.
+    Green if the run is conformant, bright if the strength of all its evidence is known. Yellow if
+    nothing failed and too little was proven, grey if a part of a suite was tested, which makes no
+    claim; orange if all that failed is known to fail. Any other run is red.
     """
     shown = view(run)
     badge = {

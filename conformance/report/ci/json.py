@@ -19,9 +19,9 @@ FORMAT = 1
 
 
 def render(run: RunLog) -> str:
-    """The document: the verdict that can be trusted, then the events of the log, one a line.
+    """Return the document: the trusted verdict, then the events of the log, one a line.
 
-    It is ASCII: whatever a backend said travels in JSON escapes, as it does in the log.
+    The text is ASCII: whatever a backend said travels in JSON escapes, as it does in the log.
     """
     shown = view(run)
     members = {

@@ -15,7 +15,7 @@ from conformance.log.causes import Cause
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.ci.listed import ListedFailures, alarm
+from conformance.report.ci.failures import RunFailures, run_problem
 from conformance.report.view import View, view
 from conformance.report.wording import evidence, precision
 from conformance.safe_text import one_line, visible
@@ -24,13 +24,13 @@ FILE = "junit.xml"
 
 
 def render(run: RunLog) -> str:
-    """The document. What is wrong with the run as a whole is an error of a testcase of its own."""
+    """Return the document; a problem of the run itself is a testcase with an error."""
     shown = view(run)
     root = Element("testsuites")
-    trouble = alarm(shown)
-    if trouble is not None:
-        _testsuite(root, "conformance", shown, [_run_case(trouble)])
-    failures = ListedFailures(run)
+    problem = run_problem(shown)
+    if problem is not None:
+        _testsuite(root, "conformance", shown, [_run_case(problem)])
+    failures = RunFailures(run)
     cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
     for result in run.results:
         cases[result.op].append(_case(result, failures))
@@ -65,9 +65,10 @@ def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> N
 
 
 def _end(name: str, shown: View) -> Iterable[str]:
-    """The verdict, and the causes of an operator's failures."""
+    """Yield the verdict, and the causes of an operator's failures."""
     yield f"{shown.headline}. {shown.advised}"
-    yield from (one.cause.headline for one in shown.causes if name in one.cause.operators)
+    causes = (cause_view.cause for cause_view in shown.causes)
+    yield from (cause.headline for cause in causes if name in cause.operators)
 
 
 def _properties(shown: View) -> Iterable[tuple[str, str]]:
@@ -83,7 +84,7 @@ def _properties(shown: View) -> Iterable[tuple[str, str]]:
 
 
 def _timestamp(run: RunLog) -> dict[str, str]:
-    """When the run began, as the schemas want it; left out where the log has no such time."""
+    """Return when the run began, as the schemas want it; empty if the log has no such time."""
     try:
         moment = datetime.fromisoformat(run.header["started"])
     except ValueError:
@@ -91,26 +92,26 @@ def _timestamp(run: RunLog) -> dict[str, str]:
     return {"timestamp": moment.strftime("%Y-%m-%dT%H:%M:%S")}
 
 
-def _run_case(trouble: str) -> Element:
+def _run_case(problem: str) -> Element:
     case = Element("testcase", name="the run", classname="conformance", time="0.000000")
-    SubElement(case, "error", type="run", message=_line(trouble)).text = _text(trouble)
+    SubElement(case, "error", type="run", message=_line(problem)).text = _text(problem)
     return case
 
 
-def _case(result: Result, failures: ListedFailures) -> Element:
+def _case(result: Result, failures: RunFailures) -> Element:
     case = Element(
         "testcase",
         name=_line(result.id),
         classname=f"conformance.{_line(result.op)}",
         time=f"{result.seconds:.6f}",
     )
-    reason = failures.why_known(result)
+    reason = failures.known_reason(result)
     if result.status in FAILED and reason is None:
         tag = "failure" if result.status is Status.FAIL else "error"
         cause = failures.cause_of(result)
-        said = result.message if cause is None else f"{cause.title}: {result.message}"
-        wrong = SubElement(case, tag, type=_line(result.kind), message=_line(said))
-        wrong.text = _text("\n".join(_body(result, failures.of(result), cause)))
+        message = result.message if cause is None else f"{cause.title}: {result.message}"
+        failure = SubElement(case, tag, type=_line(result.kind), message=_line(message))
+        failure.text = _text("\n".join(_body(result, failures.finding_of(result), cause)))
     elif result.status in FAILED:
         SubElement(case, "skipped", message=_line(f"known failure: {reason}"))
     elif result.status is Status.UNSUPPORTED:
@@ -121,7 +122,7 @@ def _case(result: Result, failures: ListedFailures) -> Element:
 
 
 def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Iterable[str]:
-    """What failed, under which conditions, and what it comes from."""
+    """Yield what failed, under which conditions, and its cause."""
     yield result.message
     if cause is not None:
         yield f"cause: {cause.headline}"
@@ -130,8 +131,8 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:
         yield f"here: {finding.op}: {finding.title}"
-        if told := because(finding):
-            yield told
+        if explanation := because(finding):
+            yield explanation
         if finding.reproduce:
             yield f"minimal reproducer: {finding.reproduce}"
 

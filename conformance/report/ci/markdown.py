@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.listed import ListedFailures
+from conformance.report.ci.failures import RunFailures
 from conformance.report.view import OperatorRow, Tone, View, view
 from conformance.report.wording import apart, counted, duration, evidence, precision, when
 from conformance.safe_text import shortened, visible
@@ -19,22 +19,24 @@ _MARKS = re.compile(r"^[\x00-@]|[^A-Za-z0-9 ,:;=/().'+\u0080-\U0010ffff-]|:(?! )
 
 
 def inline(text: str, length: int = 500) -> str:
-    """Text on one line that Markdown shows as it is, in a paragraph, a heading or a table.
+    """Return text on one line that Markdown shows as it is.
+
+    It may stand in a paragraph, a heading or a table.
 
     Marks become numeric character references, which Markdown never takes for structure. What it
     would turn into a link by itself (``www.``, ``://``) is broken in the same way.
     """
     line = shortened(visible(" ".join(text.split())), length)
-    line = _MARKS.sub(lambda found: f"&#{ord(found[0])};", line)
-    return re.sub(r"(?i)www\.", lambda found: found[0][:-1] + "&#46;", line)
+    line = _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", line)
+    return re.sub(r"(?i)www\.", lambda match: match[0][:-1] + "&#46;", line)
 
 
 def block(text: str, length: int = 2000) -> str:
-    """Text as a block of code, between fences longer than any that it has."""
-    shown = shortened(visible(text), length)
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    """Return text as a block of code, between fences longer than any in it."""
+    code = shortened(visible(text), length)
+    longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{shown}\n{fence}"
+    return f"{fence}text\n{code}\n{fence}"
 
 
 FILE = "summary.md"
@@ -42,34 +44,34 @@ FILE = "summary.md"
 MARKS = {Tone.GOOD: "✅", Tone.KNOWN: "⚠️", Tone.WEAK: "⚠️", Tone.NEUTRAL: "⚪", Tone.BAD: "❌"}
 
 MAX_BYTES = 1_000_000
-"""Bytes of the whole; GitHub refuses the summary of a step above 1 MiB."""
+"""Bytes of the summary; GitHub refuses the summary of a step above 1 MiB."""
 
 MAX_OPERATORS = 100
 """Operators with a row of their own."""
 
 MAX_GROUPS = 10
-"""Reasons for unsupported vectors that are told."""
+"""Reasons for unsupported vectors that are listed."""
 
 MAX_REASON = 300
-"""Characters of one."""
+"""Characters of a reason."""
 
 
 def render(run: RunLog) -> str:
-    """The verdict, the counts and the causes, worst first, as many as there is room for."""
+    """Return the verdict, the counts and as many causes as fit, worst first."""
     shown = view(run)
-    failures = ListedFailures(run)
+    failures = RunFailures(run)
     text = "\n".join([*_heading(shown), *_table(shown), *_unsupported(shown)])
     end = f"\n{inline(shown.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200
-    for number, one in enumerate(shown.causes, 1):
-        told = "\n".join(_cause(number, one, failures.why_known(one.cause)))
-        size = len(told.encode())
+    for number, cause_view in enumerate(shown.causes, 1):
+        section = "\n".join(_cause(number, cause_view, failures.known_reason(cause_view.cause)))
+        size = len(section.encode())
         if size > room:
-            rest = counted((other.cause for other in shown.causes[number - 1 :]), "cause")
-            text += f"\nMore: {rest}; the report has them all.\n"
+            left_out = counted((later.cause for later in shown.causes[number - 1 :]), "cause")
+            text += f"\nMore: {left_out}; the report has them all.\n"
             break
         room -= size
-        text += told
+        text += section
     return text + end
 
 
@@ -116,34 +118,34 @@ def _unsupported(shown: View) -> Iterator[str]:
     for group in shown.unsupported[:MAX_GROUPS]:
         reason = apart(group.reason, reasons, MAX_REASON) or "no reason given"
         yield f"- {inline(f'{group.op}, {group.count:,}: {reason}')}"
-    rest = sum(group.count for group in shown.unsupported[MAX_GROUPS:])
-    if rest:
-        yield f"- and {rest:,} more"
+    left_out = sum(group.count for group in shown.unsupported[MAX_GROUPS:])
+    if left_out:
+        yield f"- and {left_out:,} more"
     yield ""
 
 
-def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
-    finding = one.lead.finding
+def _cause(number: int, cause_view: CauseView, known_reason: str | None) -> Iterator[str]:
+    cause, lead = cause_view.cause, cause_view.lead
+    finding = lead.finding
     yield ""
-    yield f"### {number}. {inline(one.cause.headline)}"
+    yield f"### {number}. {inline(cause.headline)}"
     yield ""
-    if known is not None:
-        yield f"Known: {inline(known)}"
+    if known_reason is not None:
+        yield f"Known: {inline(known_reason)}"
         yield ""
-    if one.cause.fixed:
-        yield inline(f"Fixed in {', '.join(one.cause.fixed)}.")
+    if cause.fixed:
+        yield inline(f"Fixed in {', '.join(cause.fixed)}.")
         yield ""
-    if told := because(finding):
-        yield inline(told)
+    if explanation := because(finding):
+        yield inline(explanation)
         yield ""
-    for found in one.findings[:MAX_OPERATORS]:
-        other = found.finding
-        yield f"- {inline(f'{other.op}: {other.title}, {other.smallest}')}"
-    if len(one.findings) > MAX_OPERATORS:
-        yield f"- and {len(one.findings) - MAX_OPERATORS:,} more"
+    for listed in cause.findings[:MAX_OPERATORS]:
+        yield f"- {inline(f'{listed.op}: {listed.title}, {listed.smallest}')}"
+    if len(cause.findings) > MAX_OPERATORS:
+        yield f"- and {len(cause.findings) - MAX_OPERATORS:,} more"
     yield ""
     lines = [f"minimal reproducer: {finding.smallest}"]
-    lines += [f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)]
+    lines += [f"{label}: {text}" for label, text in evidence(finding.witness, lead.off)]
     yield block("\n".join([*lines, finding.message]))
     if finding.reproduce:
         yield ""

@@ -15,62 +15,63 @@ from conformance.safe_text import visible
 from conformance.verdict import Verdict
 
 
-def alarm(shown: View) -> str | None:
-    """What is wrong with the run as a whole, in a sentence; None where its vectors say it all.
+def run_problem(view: View) -> str | None:
+    """Return what is wrong with the run itself; None if its vectors show everything.
 
     A run that was cut short, graded nothing or proves too little may have no vector that failed. A
     format that shows vectors or findings has to show this beside them, or it would look like a
     success.
     """
-    if shown.tone not in (Tone.BAD, Tone.WEAK):
+    if view.tone not in (Tone.BAD, Tone.WEAK):
         return None
-    run = shown.run
+    run = view.run
     footer: Mapping[str, Any] = run.footer or {}
-    lacking = any(entry["problems"] for entry in footer.get("required", ()))
-    told = any(result.new for result in run.results)
-    if run.verdict is Verdict.NOT_CONFORMANT and told and not lacking:
+    lacks_support = any(entry["problems"] for entry in footer.get("required", ()))
+    has_new_failures = any(result.new for result in run.results)
+    if run.verdict is Verdict.NOT_CONFORMANT and has_new_failures and not lacks_support:
         return None
-    text = f"{shown.headline}: {shown.advised}"
+    text = f"{view.headline}: {view.advised}"
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 
-class ListedFailures:
+class RunFailures:
     """The failures of a run, with the finding and the cause that each belongs to."""
 
     def __init__(self, run: RunLog) -> None:
         self._results = {(result.op, result.id): result for result in run.results}
-        self._of: Mapping[tuple[str, str], Finding] = {
-            (finding.op, name): finding
-            # The worst finding comes first, and is what a vector in two of them is told of.
+        self._findings: Mapping[tuple[str, str], Finding] = {
+            (finding.op, vector_id): finding
+            # The worst finding comes first, and is the one that a vector of two of them belongs to.
             for finding in reversed(run.findings)
-            for name in finding.ids
+            for vector_id in finding.ids
         }
-        self._cause_of = {at: cause for cause in run.causes for at in cause.vectors}
+        self._causes = {vector: cause for cause in run.causes for vector in cause.vectors}
         entries = (run.footer or {}).get("known_failures", ())
-        self._why = {entry["entry"]: why(entry) for entry in entries}
+        self._reasons = {entry["entry"]: why(entry) for entry in entries}
 
-    def of(self, result: Result) -> Finding | None:
-        """The finding that a result belongs to, if any."""
-        return self._of.get((result.op, result.id))
+    def finding_of(self, result: Result) -> Finding | None:
+        """Return the finding that a result belongs to, if any."""
+        return self._findings.get((result.op, result.id))
 
     def cause_of(self, result: Result) -> Cause | None:
-        """The cause that a result belongs to, if any."""
-        return self._cause_of.get((result.op, result.id))
+        """Return the cause that a result belongs to, if any."""
+        return self._causes.get((result.op, result.id))
 
-    def why_known(self, about: Result | Cause) -> str | None:
-        """Why a failure, or each of a cause, is known to the vendor; None for a new one."""
-        if isinstance(about, Result):
-            entry = about.known
-            return None if entry is None else self._why.get(entry, entry)
-        found = [self._results[at] for at in sorted(about.vectors) if at in self._results]
-        reasons = [self.why_known(result) for result in found]
-        if len(found) < len(about.vectors) or not reasons or None in reasons:
+    def known_reason(self, failure: Result | Cause) -> str | None:
+        """Return why a failure, or each of a cause, is tolerated; None if it is new."""
+        if isinstance(failure, Result):
+            entry = failure.known
+            return None if entry is None else self._reasons.get(entry, entry)
+        vectors = sorted(failure.vectors)
+        results = [self._results[vector] for vector in vectors if vector in self._results]
+        reasons = [self.known_reason(result) for result in results]
+        if len(results) < len(vectors) or not reasons or None in reasons:
             return None
         return " / ".join(dict.fromkeys(map(str, reasons)))
 
 
 def backend_file(run: RunLog) -> str | None:
-    """The backend's file, relative to where the check ran; None where it is not a file there.
+    """Return the backend's file, relative to the folder of the check; None if outside it.
 
     A run log knows the backend as the user named it, and nothing of a repository. A relative
     ``path/to/file.py:object`` is taken to lie in one; a name, a module and an absolute path are
