@@ -166,18 +166,18 @@ def _clear(out: Path) -> None:
 def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
     from conformance.cli.text import terminal
     from conformance.report import comparison_page
-    from conformance.report.matrix import FILE, Column, markdown, text
+    from conformance.report.matrix import FILE, Column, matrix_markdown, matrix_text
     from conformance.report.registry import write_text
 
     left = chosen[len(columns) :]
     columns = [*columns, *(Column(None, one.label, INTERRUPTED) for one in left)]
     hint = "name another folder: --out DIR"
     try:
-        path = write_text(out / FILE, markdown(columns), hint=hint)
+        path = write_text(out / FILE, matrix_markdown(columns), hint=hint)
         click.echo(f"table: {path}", err=True)
         if any(column.run is not None for column in columns):
             compared = comparison_page.render(columns)
             path = write_text(out / comparison_page.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
     finally:  # whatever cannot be written, the runs are told
-        click.echo(text(columns, **terminal()))
+        click.echo(matrix_text(columns, **terminal()))

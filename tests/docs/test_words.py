@@ -40,7 +40,6 @@ EXCEPTIONS = {
     "reference": POOLING,
     "remote": NOT_YET,
     "replacement": NOT_YET,
-    "report": NOT_YET,
     "repro": NOT_YET,
     "run": NOT_YET,
     "safe_text": NOT_YET,

@@ -10,13 +10,13 @@ import sample_runs
 
 from conformance.model import Status
 from conformance.report.ci.failures import RunFailures, run_problem
-from conformance.report.view import view
+from conformance.report.view import run_view
 
 
 def test_met():
     log = runs.run(sample_runs.passing())
     assert log.gate_met
-    assert run_problem(view(log)) is None
+    assert run_problem(run_view(log)) is None
     assert runs.all_known().gate_met
 
 
@@ -37,15 +37,15 @@ def test_an_exit_code_that_the_results_do_not_bear_out_is_not_believed():
 
 @pytest.mark.parametrize("kind", sorted(runs.QUIET))
 def test_a_red_run_without_a_failure_raises_the_alarm(kind):
-    assert run_problem(view(runs.run(runs.RED[kind]())))
+    assert run_problem(run_view(runs.run(runs.RED[kind]())))
 
 
 def test_failures_speak_for_themselves_unless_something_required_is_missing():
     log = runs.run(sample_runs.failing())
-    assert run_problem(view(log)) is None
+    assert run_problem(run_view(log)) is None
     required = [{"entry": "caps.yaml:1", "problems": ["f64 is not supported"]}]
     lacking = replace(log, footer={**log.footer, "required": required})
-    assert "exit code 1" in run_problem(view(lacking))
+    assert "exit code 1" in run_problem(run_view(lacking))
 
 
 def test_a_cause_is_known_only_where_all_of_it_is():

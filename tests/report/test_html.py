@@ -12,8 +12,8 @@ from pages import Page, check_safe, check_structure, vectors
 
 from conformance.log.reader import read
 from conformance.model import Result
-from conformance.report.charts import BAR, bar
-from conformance.report.page import facts, render
+from conformance.report.charts import BAR_WIDTH, stacked_bar
+from conformance.report.page import flat_facts, render
 from conformance.report.view import OperatorRow
 from conformance.verdict import Tally
 
@@ -204,18 +204,20 @@ class TestContent:
 
 class TestBar:
     def test_one_failure_among_many_shows(self):
-        parts = bar(OperatorRow("op", 100_000, Tally(graded=99_999, passed=99_999, failed=1)))
+        parts = stacked_bar(
+            OperatorRow("op", 100_000, Tally(graded=99_999, passed=99_999, failed=1))
+        )
         assert [part.kind for part in parts] == ["pass", "fail"]
         assert parts[-1].width > 5
-        assert parts[-1].x + parts[-1].width == pytest.approx(BAR, abs=0.1)
+        assert parts[-1].x + parts[-1].width == pytest.approx(BAR_WIDTH, abs=0.1)
 
     def test_nothing_selected(self):
-        assert bar(OperatorRow("op", 0, Tally())) == ()
+        assert stacked_bar(OperatorRow("op", 0, Tally())) == ()
 
 
 def test_facts():
     data = {"a": {"b": ["x", "y"], "c": {}}, "d": None, "e": [1, 2], "f": True, "g_h": []}
-    assert list(facts(data)) == [
+    assert list(flat_facts(data)) == [
         ("a, b", "x, y"),
         ("a, c", "none"),
         ("d", "not known"),

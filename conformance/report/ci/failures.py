@@ -10,7 +10,7 @@ from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.report.view import Tone, View
-from conformance.report.wording import why
+from conformance.report.wording import known_failure_text
 from conformance.safe_text import visible
 from conformance.verdict import Verdict
 
@@ -30,7 +30,7 @@ def run_problem(view: View) -> str | None:
     has_new_failures = any(result.new for result in run.results)
     if run.verdict is Verdict.NOT_CONFORMANT and has_new_failures and not lacks_support:
         return None
-    text = f"{view.headline}: {view.advised}"
+    text = f"{view.headline}: {view.full_sentence}"
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 
@@ -47,7 +47,7 @@ class RunFailures:
         }
         self._causes = {vector: cause for cause in run.causes for vector in cause.vectors}
         entries = (run.footer or {}).get("known_failures", ())
-        self._reasons = {entry["entry"]: why(entry) for entry in entries}
+        self._reasons = {entry["entry"]: known_failure_text(entry) for entry in entries}
 
     def finding_of(self, result: Result) -> Finding | None:
         """Return the finding that a result belongs to, if any."""
@@ -58,7 +58,7 @@ class RunFailures:
         return self._causes.get((result.op, result.id))
 
     def known_reason(self, failure: Result | Cause) -> str | None:
-        """Return why a failure, or each of a cause, is tolerated; None if it is new."""
+        """Return why a failure, or all of a cause, is tolerated; None if new."""
         if isinstance(failure, Result):
             entry = failure.known
             return None if entry is None else self._reasons.get(entry, entry)

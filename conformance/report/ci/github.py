@@ -12,8 +12,8 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.failures import RunFailures, backend_file, run_problem
-from conformance.report.view import view
-from conformance.report.wording import counted, evidence
+from conformance.report.view import run_view
+from conformance.report.wording import cause_counts, worst_element_rows
 from conformance.safe_text import shortened, visible
 
 FILE = "annotations.txt"
@@ -31,15 +31,15 @@ def render(run: RunLog) -> str:
 
     GitHub shows :data:`MAX_PER_LEVEL` of each level; the notice counts the others.
     """
-    shown = view(run)
+    view = run_view(run)
     failures = RunFailures(run)
     file = backend_file(run)
     commands: dict[str, list[str]] = {"error": [], "warning": []}
-    problem = run_problem(shown)
+    problem = run_problem(view)
     if problem is not None:
         commands["error"].append(_command("error", "conformance", problem, None))
     known_causes, left_out = [], []
-    for cause_view in shown.causes:
+    for cause_view in view.causes:
         cause = cause_view.cause
         level = "warning" if cause.severity is Severity.MILD else "error"
         if failures.known_reason(cause) is not None:
@@ -49,12 +49,12 @@ def render(run: RunLog) -> str:
         else:
             message = "\n".join(_lines(cause_view))
             commands[level].append(_command(level, cause.headline, message, file))
-    notice = f"{shown.headline}. {shown.advised}"
+    notice = f"{view.headline}. {view.full_sentence}"
     if left_out:
-        notice += f"\nMore: {counted(left_out, 'cause')}; see the report."
+        notice += f"\nMore: {cause_counts(left_out, 'cause')}; see the report."
     if known_causes:
-        notice += f"\nAlready known: {counted(known_causes, 'cause')}."
-    title = f"conformance: {shown.headline}"
+        notice += f"\nAlready known: {cause_counts(known_causes, 'cause')}."
+    title = f"conformance: {view.headline}"
     lines = [*commands["error"], *commands["warning"], _command("notice", title, notice, None)]
     return "\n".join(lines) + "\n"
 
@@ -69,7 +69,9 @@ def _lines(cause_view: CauseView) -> Iterator[str]:
     if len(cause.operators) > 1:
         yield f"operators: {', '.join(cause.operators)}"
     yield f"smallest: {finding.smallest}"
-    yield from (f"{label}: {text}" for label, text in evidence(finding.witness, lead.off))
+    yield from (
+        f"{label}: {text}" for label, text in worst_element_rows(finding.witness, lead.error)
+    )
     yield finding.message
     if finding.reproduce:
         yield f"reproduce: {finding.reproduce}"

@@ -16,8 +16,8 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.ci.failures import RunFailures, run_problem
-from conformance.report.view import View, view
-from conformance.report.wording import evidence, precision
+from conformance.report.view import View, run_view
+from conformance.report.wording import precision_text, worst_element_rows
 from conformance.safe_text import one_line, visible
 
 FILE = "junit.xml"
@@ -25,22 +25,22 @@ FILE = "junit.xml"
 
 def render(run: RunLog) -> str:
     """Return the document; a problem of the run itself is a testcase with an error."""
-    shown = view(run)
+    view = run_view(run)
     root = Element("testsuites")
-    problem = run_problem(shown)
+    problem = run_problem(view)
     if problem is not None:
-        _testsuite(root, "conformance", shown, [_run_case(problem)])
+        _testsuite(root, "conformance", view, [_run_case(problem)])
     failures = RunFailures(run)
     cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
     for result in run.results:
         cases[result.op].append(_case(result, failures))
     for op in cases:
-        _testsuite(root, op, shown, cases[op])
+        _testsuite(root, op, view, cases[op])
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> None:
+def _testsuite(root: Element, name: str, view: View, cases: list[Element]) -> None:
     kinds = [child.tag for case in cases for child in case]
     suite = SubElement(
         root,
@@ -55,32 +55,32 @@ def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> N
         skipped=str(kinds.count("skipped")),
         time=f"{sum(float(case.attrib['time']) for case in cases):.3f}",
     )
-    suite.attrib.update(_timestamp(shown.run))
+    suite.attrib.update(_timestamp(view.run))
     properties = SubElement(suite, "properties")
-    for key, value in _properties(shown):
+    for key, value in _properties(view):
         SubElement(properties, "property", name=key, value=_line(value))
     suite.extend(cases)
-    SubElement(suite, "system-out").text = _text("\n".join(_end(name, shown)))
+    SubElement(suite, "system-out").text = _text("\n".join(_end(name, view)))
     SubElement(suite, "system-err")
 
 
-def _end(name: str, shown: View) -> Iterable[str]:
+def _end(name: str, view: View) -> Iterable[str]:
     """Yield the verdict, and the causes of an operator's failures."""
-    yield f"{shown.headline}. {shown.advised}"
-    causes = (cause_view.cause for cause_view in shown.causes)
+    yield f"{view.headline}. {view.full_sentence}"
+    causes = (cause_view.cause for cause_view in view.causes)
     yield from (cause.headline for cause in causes if name in cause.operators)
 
 
-def _properties(shown: View) -> Iterable[tuple[str, str]]:
-    header = shown.run.header
+def _properties(view: View) -> Iterable[tuple[str, str]]:
+    header = view.run.header
     yield "tool", f"{header['tool']['name']} {header['tool']['version']}"
     yield "backend", f"{header['backend']['name']} {header['backend']['version']}"
     yield "suite", f"{header['suite']['name']} {header['suite']['digest']}"
     yield "level", header["options"]["level"]
-    yield "precision", precision(header["options"]["precision"])
-    yield "verdict", shown.verdict
-    if shown.strength:
-        yield "strength", shown.strength.removeprefix("strength ")
+    yield "precision", precision_text(header["options"]["precision"])
+    yield "verdict", view.verdict
+    if view.strength:
+        yield "strength", view.strength.removeprefix("strength ")
 
 
 def _timestamp(run: RunLog) -> dict[str, str]:
@@ -126,7 +126,7 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
     yield result.message
     if cause is not None:
         yield f"cause: {cause.headline}"
-    yield from (f"{label}: {text}" for label, text in evidence(result.witness))
+    yield from (f"{label}: {text}" for label, text in worst_element_rows(result.witness))
     if result.edges:
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:

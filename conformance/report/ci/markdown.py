@@ -9,8 +9,15 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.failures import RunFailures
-from conformance.report.view import OperatorRow, Tone, View, view
-from conformance.report.wording import apart, counted, duration, evidence, precision, when
+from conformance.report.view import OperatorRow, Tone, View, run_view
+from conformance.report.wording import (
+    cause_counts,
+    duration,
+    precision_text,
+    shorten_distinctly,
+    utc_time,
+    worst_element_rows,
+)
 from conformance.safe_text import shortened, visible
 
 # What begins a line may begin a list or a rule, a digit too. A colon begins what GitHub makes an
@@ -58,16 +65,16 @@ MAX_REASON = 300
 
 def render(run: RunLog) -> str:
     """Return the verdict, the counts and as many causes as fit, worst first."""
-    shown = view(run)
+    view = run_view(run)
     failures = RunFailures(run)
-    text = "\n".join([*_heading(shown), *_table(shown), *_unsupported(shown)])
-    end = f"\n{inline(shown.claim)}\n"
+    text = "\n".join([*_heading(view), *_table(view), *_unsupported(view)])
+    end = f"\n{inline(view.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200
-    for number, cause_view in enumerate(shown.causes, 1):
+    for number, cause_view in enumerate(view.causes, 1):
         section = "\n".join(_cause(number, cause_view, failures.known_reason(cause_view.cause)))
         size = len(section.encode())
         if size > room:
-            left_out = counted((later.cause for later in shown.causes[number - 1 :]), "cause")
+            left_out = cause_counts((later.cause for later in view.causes[number - 1 :]), "cause")
             text += f"\nMore: {left_out}; the report has them all.\n"
             break
         room -= size
@@ -75,32 +82,32 @@ def render(run: RunLog) -> str:
     return text + end
 
 
-def _heading(shown: View) -> Iterator[str]:
-    header = shown.run.header
+def _heading(view: View) -> Iterator[str]:
+    header = view.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
-    mark = MARKS[shown.tone]
+    mark = MARKS[view.tone]
     name = inline(f"{backend['name']} {backend['version']}")
-    yield f"## {mark} {shown.headline}: {name}"
+    yield f"## {mark} {view.headline}: {name}"
     yield ""
-    yield inline(shown.sentence)
+    yield inline(view.sentence)
     yield ""
-    if shown.command:
-        yield block(shown.command)
+    if view.command:
+        yield block(view.command)
         yield ""
-    seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
+    seconds = "" if view.run.footer is None else f", {duration(view.run.footer['seconds'])}"
     yield inline(
         f"Suite {suite['name']} ({suite['digest'][:12]}), level {options['level']}, precision "
-        f"{precision(options['precision'])}; {when(header['started'])}{seconds}."
+        f"{precision_text(options['precision'])}; {utc_time(header['started'])}{seconds}."
     )
     yield ""
 
 
-def _table(shown: View) -> Iterator[str]:
+def _table(view: View) -> Iterator[str]:
     yield "| operator | vectors | passed | failed | errors | unsupported | skipped | no result |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for row in shown.table[:MAX_OPERATORS]:
+    for row in view.table[:MAX_OPERATORS]:
         yield _row(row)
-    yield _row(shown.total)
+    yield _row(view.total)
     yield ""
 
 
@@ -110,15 +117,15 @@ def _row(row: OperatorRow) -> str:
     return f"| {inline(row.op)} | " + " | ".join(f"{count:,}" for count in counts) + " |"
 
 
-def _unsupported(shown: View) -> Iterator[str]:
-    if shown.unsupported:
+def _unsupported(view: View) -> Iterator[str]:
+    if view.unsupported:
         yield "### Unsupported"
         yield ""
-    reasons = [group.reason for group in shown.unsupported]
-    for group in shown.unsupported[:MAX_GROUPS]:
-        reason = apart(group.reason, reasons, MAX_REASON) or "no reason given"
+    reasons = [group.reason for group in view.unsupported]
+    for group in view.unsupported[:MAX_GROUPS]:
+        reason = shorten_distinctly(group.reason, reasons, MAX_REASON) or "no reason given"
         yield f"- {inline(f'{group.op}, {group.count:,}: {reason}')}"
-    left_out = sum(group.count for group in shown.unsupported[MAX_GROUPS:])
+    left_out = sum(group.count for group in view.unsupported[MAX_GROUPS:])
     if left_out:
         yield f"- and {left_out:,} more"
     yield ""
@@ -145,7 +152,7 @@ def _cause(number: int, cause_view: CauseView, known_reason: str | None) -> Iter
         yield f"- and {len(cause.findings) - MAX_OPERATORS:,} more"
     yield ""
     lines = [f"minimal reproducer: {finding.smallest}"]
-    lines += [f"{label}: {text}" for label, text in evidence(finding.witness, lead.off)]
+    lines += [f"{label}: {text}" for label, text in worst_element_rows(finding.witness, lead.error)]
     yield block("\n".join([*lines, finding.message]))
     if finding.reproduce:
         yield ""

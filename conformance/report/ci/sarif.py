@@ -17,8 +17,8 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.failures import RunFailures, backend_file, run_problem
-from conformance.report.view import Tone, View, view
-from conformance.report.wording import evidence
+from conformance.report.view import Tone, View, run_view
+from conformance.report.wording import worst_element_rows
 from conformance.safe_text import number_of, shortened, visible
 from conformance.verdict import Verdict
 
@@ -61,7 +61,7 @@ def render(run: RunLog) -> str:
 
 
 def _document(run: RunLog, results: list[Json], total: int) -> str:
-    shown = view(run)
+    view = run_view(run)
     rules = {name: i for i, name in enumerate(dict.fromkeys(r["ruleId"] for r in results))}
     for result in results:
         result["ruleIndex"] = rules[result["ruleId"]]
@@ -81,7 +81,7 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
                     }
                 },
                 "automationDetails": {"id": f"conformance/{'/'.join(map(_name, names))}/"},
-                "invocations": [_invocation(shown, len(results), total)],
+                "invocations": [_invocation(view, len(results), total)],
                 "columnKind": "unicodeCodePoints",
                 "results": results,
             }
@@ -93,10 +93,10 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
 def _results(run: RunLog) -> list[Json]:
     """Return every result, the worst first, each with a unique fingerprint."""
     failures = RunFailures(run)
-    shown = view(run)
-    problem = run_problem(shown)
+    view = run_view(run)
+    problem = run_problem(view)
     results = [] if problem is None else [_run_result(run, problem)]
-    results += [_result(run, cause_view, failures) for cause_view in shown.causes]
+    results += [_result(run, cause_view, failures) for cause_view in view.causes]
     counts: Counter[str] = Counter()
     for result in results:
         identity = result["partialFingerprints"]["conformance/v1"]
@@ -117,7 +117,7 @@ def _result(run: RunLog, cause_view: CauseView, failures: RunFailures) -> Json:
         f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
         f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
         f"Minimal reproducer: {finding.smallest}",
-        *(f"{label}: {text}" for label, text in evidence(finding.witness, lead.off)),
+        *(f"{label}: {text}" for label, text in worst_element_rows(finding.witness, lead.error)),
         finding.message,
         f"Reproduce: {finding.reproduce}" if finding.reproduce else "",
     ]
@@ -188,12 +188,12 @@ def _location(run: RunLog, op: str) -> Json:
     }
 
 
-def _invocation(shown: View, result_count: int, total: int) -> Json:
-    run = shown.run
+def _invocation(view: View, result_count: int, total: int) -> Json:
+    run = view.run
     successful = run.complete and run.verdict is not Verdict.NOTHING_GRADED
     notes = []
-    if shown.tone in (Tone.BAD, Tone.WEAK):
-        notes.append(("error", f"{shown.headline}. {shown.advised}"))
+    if view.tone in (Tone.BAD, Tone.WEAK):
+        notes.append(("error", f"{view.headline}. {view.full_sentence}"))
     if result_count < total:
         notes.append(
             (
