@@ -62,7 +62,6 @@ def _environment() -> Environment:
         stacked_bar=stacked_bar,
         flat_facts=flat_facts,
         accepted_interval=wording.accepted_interval,
-        cause_counts=wording.cause_counts,
         element_name=wording.element_name,
         option_groups=wording.option_groups,
         precision_text=wording.precision_text,

@@ -38,12 +38,13 @@ class TestEveryPage:
         assert names[:1] == ["Contents"]
         assert set(names[1:]) <= {"Pages of vectors"}
 
-    def test_sections_are_called_what_the_contents_call_them(self, page):
+    def test_contents_name_the_sections(self, page):
+        short = {"details": "Details", "strength": "Strength"}
         nav = page.partition('<nav aria-label="Contents">')[2].partition("</nav>")[0]
         links = re.findall(r'<a href="#(\w+)">([^<]*?) *(?:<span[^>]*>[^<]*</span>)?</a>', nav)
         sections = dict(re.findall(r'<h2 id="(\w+)">([^<]*)</h2>', page))
         assert len(links) >= 7
-        assert links == [(place, sections[place]) for place in sections]
+        assert links == list((sections | {id: short[id] for id in short if id in sections}).items())
 
     def test_same_log_same_bytes(self, tmp_path):
         first = render(run_of(tmp_path, sample_runs.failing()))
@@ -140,9 +141,7 @@ class TestContent:
             assert " ".join(part.split()) in page.text, part
 
     def test_what_nothing_explains_is_counted_apart(self, failing):
-        assert (
-            'Causes <span class="tag">2, and 1 unexplained failure group</span>' in failing[1].whole
-        )
+        assert 'Causes <span class="tag">2, 1 unexplained</span>' in failing[1].whole
 
     def test_every_vector_has_its_row(self, failing):
         events, page = failing
