@@ -311,7 +311,7 @@ def test_the_advice_for_a_kernel_needs_no_backend():
         unknown = RunStrength((PartitionStrength("A", "f32", 4, why="unknown"),))
         return concluded(*results, suite=suite, evidence=unknown)["sentence"]
 
-    command = "conformance check --backend BACKEND --complete --report its-report"
+    command = "conformance check --backend BACKEND --complete --out its-report"
     assert sentence("core").endswith(f"To add the missing vectors:\n{command}")
     assert sentence("fresh").endswith(
         "Fewer than 50 value vectors prove little. For a claim, the kernel has to support more "
