@@ -124,12 +124,11 @@ class TestClosed:
         assert "printed" not in log.read_text()
 
     def test_a_reader_that_stops(self, shell: Shell, tmp_path: Path) -> None:
-        for number in range(2):
-            shown = shell(f"check --backend numpy --report {number} --format json=- | head -c 1")
-            assert shown.returncode in (0, 141)
-            assert "Traceback" not in shown.stderr
-            assert "defect" not in shown.stderr
-            assert read(tmp_path / str(number) / "run.jsonl").verdict == "conformant"
+        shown = shell("check --backend numpy --report out --format json=- | head -c 1")
+        assert shown.returncode in (0, 141)
+        assert "Traceback" not in shown.stderr
+        assert "defect" not in shown.stderr
+        assert read(tmp_path / "out" / "run.jsonl").verdict == "conformant"
 
 
 class TestShared:
