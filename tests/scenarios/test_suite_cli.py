@@ -172,14 +172,6 @@ class TestLint:
         assert shown.exit_code == 0, shown.output
         assert "/cases: ok, " in shown.stdout.replace("\\", "/")
 
-    def test_a_part_of_it_by_name(self) -> None:
-        whole, smoke = open_suite(), open_suite("smoke")
-        assert len(smoke) < len(whole)
-        shown = lint("smoke")
-        assert shown.exit_code == 0
-        value = sum(count.value for count in smoke.manifest.counts.values())
-        assert f" {value} value vectors" in shown.stdout
-
     def test_all_problems_are_listed_and_counted(self, folder: Path) -> None:
         files = sorted(folder.rglob("*.npz"))[:2]
         for file in files:
