@@ -32,8 +32,9 @@ def run(small_suite, monkeypatch):
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
 
     def run(command, *arguments):
-        suite = ["--suite", str(small_suite.path)] if command == "check" else []
-        return CliRunner().invoke(main, [command, *suite, *map(str, arguments)])
+        here = ["--suite", str(small_suite.path), "--executor", "inline"]
+        more = here if command == "check" else []
+        return CliRunner().invoke(main, [command, *more, *map(str, arguments)])
 
     return run
 
@@ -165,7 +166,8 @@ def first(small_suite, tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     (folder / "wrong.py").write_text(WRONG)
     words = ["--suite", str(small_suite.path), "--backend", f"{folder / 'wrong.py'}:Wrong"]
-    CliRunner().invoke(main, ["check", *words, "--out", str(folder / "out")])
+    words += ["--executor", "inline", "--out", str(folder / "out")]
+    CliRunner().invoke(main, ["check", *words])
     return folder / "out"
 
 
