@@ -40,6 +40,8 @@ class SuiteName(enum.StrEnum):
     SMOKE = "smoke", "the smoke suite"
     LARGE = "large", "the large cases alone"
     DRAWN = "drawn", "a drawn suite, whose mutation score is not measured"
+    FRESH = "fresh"
+    """Fresh data, on which a kernel of unknown origin is graded."""
     FUZZ = "fuzz", "a suite of failures that a search found"
     COMPLEMENT = "complement"
     """What a suite lacked, and was added for some backend."""

@@ -44,9 +44,9 @@ def compare(ctx: click.Context, old: Path, new: Path, limit: int) -> None:
     """Compare two runs: fixed causes and new causes."""
     from conformance.cli.text import terminal
     from conformance.log.reader import read_whole
-    from conformance.report import comparison
-    from conformance.report.comparison_terminal import text
+    from conformance.report.comparison import compare_runs
+    from conformance.report.comparison_terminal import comparison_text
 
-    compared = comparison.compare(read_whole(old), read_whole(new))
-    click.echo(text(compared, **terminal(), limit=limit))
-    ctx.exit(EXIT_NOT_CONFORMANT if compared.worse else EXIT_OK)
+    comparison = compare_runs(read_whole(old), read_whole(new))
+    click.echo(comparison_text(comparison, **terminal(), limit=limit))
+    ctx.exit(EXIT_NOT_CONFORMANT if comparison.is_worse else EXIT_OK)

@@ -173,18 +173,18 @@ def _write_tables(
     """Write the table and the comparison, and print the table."""
     from conformance.cli.text import terminal
     from conformance.report import comparison_page
-    from conformance.report.matrix import FILE, Column, markdown, text
+    from conformance.report.matrix import FILE, Column, matrix_markdown, matrix_text
     from conformance.report.registry import write_text
 
     not_run = matrix_backends[len(columns) :]
     columns = [*columns, *(Column(None, backend.label, INTERRUPTED) for backend in not_run)]
     hint = "name another folder: --out DIR"
     try:
-        path = write_text(out / FILE, markdown(columns), hint=hint)
+        path = write_text(out / FILE, matrix_markdown(columns), hint=hint)
         click.echo(f"table: {path}", err=True)
         if any(column.run is not None for column in columns):
             compared = comparison_page.render(columns)
             path = write_text(out / comparison_page.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
     finally:  # the table is printed even if a file cannot be written
-        click.echo(text(columns, **terminal()))
+        click.echo(matrix_text(columns, **terminal()))

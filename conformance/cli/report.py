@@ -116,9 +116,9 @@ def _page(log: Path, folder: Path) -> str:
 
 def _compare(runs: list[RunLog], pages: list[str], folder: Path) -> None:
     from conformance.report import comparison_page
-    from conformance.report.matrix import Column, heading
+    from conformance.report.matrix import Column, run_heading
     from conformance.report.registry import write_text
-    from conformance.report.view import view
+    from conformance.report.view import run_view
     from conformance.safe_text import one_line
 
     columns = [Column(run, page=page) for run, page in zip(runs, pages, strict=True)]
@@ -129,5 +129,5 @@ def _compare(runs: list[RunLog], pages: list[str], folder: Path) -> None:
         click.echo(f"wrote {path}", err=True)
     finally:
         for run in runs:
-            run_view = view(run)
-            click.echo(one_line(f"{heading(run)}: {run_view.headline}. {run_view.advised}"))
+            view = run_view(run)
+            click.echo(one_line(f"{run_heading(run)}: {view.headline}. {view.full_sentence}"))

@@ -15,8 +15,8 @@ from conformance.docs import wording
 from conformance.docs.formula import branches, readable
 from conformance.docs.operator_facts import OperatorFacts
 from conformance.log.run_log import RunLog
-from conformance.report.picture import picture
-from conformance.report.templating import environment, page
+from conformance.report.picture import window_picture
+from conformance.report.templating import render_page, template_environment
 from conformance.safe_text import visible
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec
@@ -35,7 +35,7 @@ def operator_page(facts: OperatorFacts) -> str:
     The page is the same for the same specification, suite and runs.
     """
     spec = facts.spec
-    return page(
+    return render_page(
         "operator.html.j2",
         _templates(),
         STYLES,
@@ -51,7 +51,7 @@ def index_page(
     operators: Sequence[OperatorFacts], runs: Iterable[RunLog] = (), suite: str = ""
 ) -> str:
     """Render the page that leads to operators' pages; ``suite`` names the vectors' suite."""
-    return page(
+    return render_page(
         "index.html.j2",
         _templates(),
         STYLES,
@@ -138,7 +138,7 @@ def _pictures(facts: OperatorFacts) -> dict[str, Illustration]:
     for target in facts.spec.edges if family_picture else ():
         assert family_picture is not None
         element = family_picture.telling(facts.spec, target, facts.covering(target.name))
-        drawing = picture(element.window) if element else None
+        drawing = window_picture(element.window) if element else None
         if element and drawing:
             index = ",".join(map(str, element.index))
             illustrations[target.name] = Illustration(
@@ -149,7 +149,7 @@ def _pictures(facts: OperatorFacts) -> dict[str, Illustration]:
 
 @cache
 def _templates() -> Environment:
-    templates = environment("conformance.docs")
+    templates = template_environment("conformance.docs")
     templates.filters.update(
         formula=formula,
         link=link,

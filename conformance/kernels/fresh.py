@@ -36,9 +36,6 @@ from conformance.suite.store import Suite
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import write_suite
 
-NAME = "fresh"
-"""The suite's name in claims; a suite with the few cases of the smoke suite has that name."""
-
 BATCH_CASES = 60
 """Cases of one task."""
 
@@ -223,7 +220,8 @@ def _write(
             i: tuple(kill.mutant for kill in of_vector if not kill.at_must)
             for i, of_vector in kills.items()
         }
-    name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
+    # Claims name the suite; one with the few cases of the smoke suite keeps that name.
+    name = SuiteName.SMOKE if suite == SuiteName.SMOKE else SuiteName.FRESH
     is_shipped = spec is loader.shipped_specs().get(spec.op)
     basis = shipped_origin(spec) if is_shipped else carried_origin(spec, mutants_of(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)

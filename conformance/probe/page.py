@@ -35,7 +35,7 @@ def render(probe: Mapping[str, Any]) -> str:
     """Render the page of a probe, from its JSON data."""
     ops = dict.fromkeys(statement["op"] for statement in probe["statements"])
     calls = {call["id"]: call for call in probe["calls"]}
-    return templating.page(
+    return templating.render_page(
         "probe.html.j2",
         _templates(),
         STYLES,
@@ -112,6 +112,6 @@ def _numbers(runs: Sequence[tuple[int, str]], dtype: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    environment = templating.environment(__package__)
-    environment.filters.update(when=wording.when, value=value_name)
+    environment = templating.template_environment(__package__)
+    environment.filters.update(when=wording.utc_time, value=value_name)
     return environment

@@ -10,7 +10,7 @@ from conformance.log.causes import causes
 from conformance.log.encoding import encode
 from conformance.log.events import ResultEvent, result_event, to_result
 from conformance.model import FAILED, Result
-from conformance.report.wording import counted
+from conformance.report.wording import cause_counts
 from conformance.run.summarise import diagnosed_findings, in_suite_order
 from conformance.safe_text import wrap
 from conformance.suite.store import Suite
@@ -45,7 +45,7 @@ def cause_lines(
     except ConformanceError as error:
         yield f"conformance: the causes cannot be determined: {error}"
         return
-    yield f"conformance: {counted(grouped, 'cause')}, worst first"
+    yield f"conformance: {cause_counts(grouped, 'cause')}, worst first"
     for number, cause in enumerate(grouped[:MAX_CAUSES], 1):
         known = " (known)" if cause.known else ""
         yield from wrap(f"{cause.headline}{known}", WIDTH, "     ", f"{number:>3}. ")

@@ -21,14 +21,20 @@ from conformance.log.diagnosis import (
 )
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
-from conformance.report.elements import Element, Plane, elements, planes, relation
-from conformance.report.picture import SvgPicture, picture, picture_under
-from conformance.report.wording import in_short, off, words
+from conformance.report.elements import (
+    Element,
+    Plane,
+    error_pattern,
+    output_planes,
+    wrong_elements,
+)
+from conformance.report.picture import SvgPicture, mutant_window_picture, window_picture
+from conformance.report.wording import error_text, shorten_numbers, split_command
 
 SHOW = ["conformance", "show"]
 
 MAX_EARLIER = 2
-"""Earlier calls that are named."""
+"""Earlier calls that are named at most."""
 
 MAX_CASE = 240
 """Characters of a case that are shown, at most."""
@@ -36,9 +42,12 @@ MAX_CASE = 240
 
 @dataclass(frozen=True)
 class FindingView:
-    """A finding with what the results say about its smallest vector.
+    """A finding, with what the results say about its minimal reproducer.
 
-    ``known`` where every failure in it is a known one. ``backend`` is the backend as it was named.
+    Attributes:
+        dtype: the element type of the minimal reproducer.
+        backend: the backend as it was named.
+        known: True if every failure of the finding is a known failure.
     """
 
     finding: Finding
@@ -48,23 +57,23 @@ class FindingView:
 
     @cached_property
     def detail(self) -> Detail:
-        """What the log says of it besides."""
+        """The other facts of the log about the minimal reproducer."""
         return parse_detail(self.finding.detail)
 
     @cached_property
-    def witness(self) -> Witness | None:
-        """The worst element of the smallest vector, its numbers in the fewest digits."""
+    def worst_element(self) -> Witness | None:
+        """The worst element of the minimal reproducer, its numbers in the fewest digits."""
         witness = self.finding.witness
-        return None if witness is None else in_short(witness, self.dtype)
+        return None if witness is None else shorten_numbers(witness, self.dtype)
 
     @property
-    def bits(self) -> Mapping[str, str]:
-        """The codes of ``rounded`` and ``got``, where they are floating-point numbers."""
-        witness = self.witness
+    def codes(self) -> Mapping[str, str]:
+        """The codes of ``rounded`` and ``got``; empty if they are no floating-point numbers."""
+        witness = self.worst_element
         row = DTYPES.get(self.dtype)
         if witness is None or witness.ulp is None or row is None or not row.is_float:
             return {}
-        found = {}
+        codes = {}
         for name in ("rounded", "got"):
             try:
                 value = np.array(float(getattr(witness, name)))
@@ -72,98 +81,98 @@ class FindingView:
                 continue
             with np.errstate(over="ignore"):
                 code = int(value.astype(row.numpy).view(row.code))
-            found[name] = f"0x{code:0{2 * row.numpy.itemsize}x}"
-        return found
+            codes[name] = f"0x{code:0{2 * row.numpy.itemsize}x}"
+        return codes
 
     @property
-    def show(self) -> str:
-        """The command that shows the smallest vector; empty where the log has none."""
+    def show_command(self) -> str:
+        """The command that shows the minimal reproducer; empty if the log has none."""
         return self.detail.show
 
     @property
-    def fuzz(self) -> str:
-        """The command that searches for smaller cases; empty where the log has none."""
+    def fuzz_command(self) -> str:
+        """The command that searches for smaller cases; empty if the log has none."""
         return self.detail.fuzz
 
     @property
-    def earlier(self) -> str:
-        """What is to be known of a smallest vector that passes by itself; else empty."""
+    def earlier_calls_note(self) -> str:
+        """A note if the minimal reproducer passes by itself; else empty."""
         if self.detail.after is None:
             return ""
         ids = self.detail.after[:MAX_EARLIER]
-        such = f", such as {' and '.join(ids)}" if ids else ""
+        examples = f", such as {' and '.join(ids)}" if ids else ""
         return (
             f"{self.finding.smallest} passes in a fresh process: "
-            f"the failure depends on earlier calls{such}."
+            f"the failure depends on earlier calls{examples}."
         )
 
     @property
     def case(self) -> str:
-        """What the smallest vector asks, in a line; empty where the log does not say."""
+        """The case of the minimal reproducer, in a line; empty if the log has none."""
         return self.detail.case[:MAX_CASE]
 
     @property
-    def repro(self) -> str:
-        """The command that writes a script for an issue; empty where none can name the backend.
+    def repro_command(self) -> str:
+        """The command that writes a script for an issue; empty if none can name the backend.
 
         It tests the same suite in the same environment as ``show``, and judges as the run did.
         """
-        shown = words(self.show)
-        named = shown[:3] == [*SHOW, self.finding.smallest] and "--backend" in shown
-        if not named or not self.finding.reproduce or not self.backend:
+        words = split_command(self.show_command)
+        names_backend = words[:3] == [*SHOW, self.finding.smallest] and "--backend" in words
+        if not names_backend or not self.finding.reproduce or not self.backend:
             return ""
-        return shlex.join(["conformance", "repro", *shown[2:]])
+        return shlex.join(["conformance", "repro", *words[2:]])
 
     @cached_property
     def diagnosis(self) -> LoggedDiagnosis | None:
-        """What is wrong in the backend, as far as its failures tell."""
+        """The mutants, region or conditions that explain the failures; None if there is none."""
         return parse_diagnosis(self.finding.diagnosis)
 
     @property
     def conditions(self) -> tuple[LoggedCondition, ...]:
-        """The conditions under which it fails; none where it is what a mutant gives."""
+        """The conditions under which vectors fail; empty if a mutant explains the failures."""
         return () if self.diagnosis is None else self.diagnosis.conditions
 
     @cached_property
-    def off(self) -> str:
-        """How wrong elements are off: in words where that says more than a distance."""
+    def error(self) -> str:
+        """The error of wrong elements: a pattern if they share one, else the distance."""
         witness = self.finding.witness
         if witness is None:
             return ""
-        said = relation(self.detail.plane, witness.wrong, self.dtype)
-        return said or off(witness, self.dtype)
+        pattern = error_pattern(self.detail.plane, witness.wrong, self.dtype)
+        return pattern or error_text(witness, self.dtype)
 
     @cached_property
     def picture(self) -> SvgPicture | None:
         """The window of the worst element."""
-        return picture(self.detail.window)
+        return window_picture(self.detail.window)
 
     @cached_property
-    def picture_under(self) -> SvgPicture | None:
-        """The window as the diagnosed fault has it."""
-        return picture_under(self.detail.window)
+    def mutant_picture(self) -> SvgPicture | None:
+        """The window as the diagnosed mutant has it."""
+        return mutant_window_picture(self.detail.window)
 
     @cached_property
     def planes(self) -> tuple[Plane, ...]:
-        """The output of the smallest vector around the worst element, expected and got."""
-        return planes(self.detail.plane, self.dtype)
+        """The output of the minimal reproducer around the worst element, expected and got."""
+        return output_planes(self.detail.plane, self.dtype)
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
-        """Wrong elements of the smallest vector, worst first."""
-        return elements(self.detail.elements, self.dtype)
+        """Wrong elements of the minimal reproducer, worst first."""
+        return wrong_elements(self.detail.elements, self.dtype)
 
 
 @dataclass(frozen=True)
 class CauseView:
-    """A cause with its ``findings``, an operator's at a time, the largest first."""
+    """A cause with its findings, by operator, the largest first."""
 
     cause: Cause
     findings: tuple[FindingView, ...]
 
     @property
     def tag(self) -> str:
-        """What it leads to at its worst."""
+        """The worst effect of the cause, in a word."""
         mild = self.cause.severity is Severity.MILD
         return "should" if mild else facts_of(self.cause.kind).tag
 
@@ -174,46 +183,47 @@ class CauseView:
 
     @cached_property
     def lead(self) -> FindingView:
-        """The finding that shows it best: of this cause alone, with a picture, the largest."""
-        found = sorted(
+        """The most instructive finding: of this cause only, with a picture, the largest."""
+        return min(
             self.findings,
-            key=lambda one: (
-                one.diagnosis is not None and len(one.diagnosis.faults) > 1,
-                one.picture is None and not one.planes,
-                one.finding.witness is None,
-                -len(one.finding.ids),
+            key=lambda view: (
+                view.diagnosis is not None and len(view.diagnosis.faults) > 1,
+                view.picture is None and not view.planes,
+                view.finding.witness is None,
+                -len(view.finding.ids),
             ),
         )
-        return found[0]
 
     @property
-    def of(self) -> str:
-        """Of which operator counts of vectors are, before these; empty if there is one alone."""
+    def operator_prefix(self) -> str:
+        """The operator whose vectors a diagnosis counts; empty if the cause has only this one."""
         return f"{self.lead.finding.op}: " if len(self.cause.operators) > 1 else ""
 
     @property
     def advice(self) -> str:
-        """What to know where memory may be damaged or a failure needs earlier calls; else empty."""
+        """Notes on earlier calls and on damaged memory; empty if neither applies."""
         memory = (
-            on_memory(one.backend, one.finding.kind, one.finding.message) for one in self.findings
+            on_memory(view.backend, view.finding.kind, view.finding.message)
+            for view in self.findings
         )
-        earlier = (finding.earlier for finding in self.findings)
-        return " ".join(filter(None, (next(filter(None, some), "") for some in (earlier, memory))))
+        earlier_calls = (view.earlier_calls_note for view in self.findings)
+        first_notes = (next(filter(None, notes), "") for notes in (earlier_calls, memory))
+        return " ".join(filter(None, first_notes))
 
     @property
-    def faults(self) -> tuple[LoggedMutant, ...]:
-        """The mutants behind it, each once."""
-        told = (one.diagnosis for one in self.findings)
-        found = {fault.id: fault for one in told if one for fault in one.faults}
-        return tuple(found.values())
+    def mutants(self) -> tuple[LoggedMutant, ...]:
+        """The mutants behind the cause, each once."""
+        diagnoses = [view.diagnosis for view in self.findings if view.diagnosis]
+        mutants = {mutant.id: mutant for diagnosis in diagnoses for mutant in diagnosis.faults}
+        return tuple(mutants.values())
 
     @cached_property
-    def words(self) -> str:
-        """What a reader may look for: title, operators, mutants, edges and vectors."""
-        findings = [one.finding for one in self.findings]
-        parts = [self.cause.title, self.tag, *self.cause.operators]
-        parts += [fault.id for fault in self.faults]
-        parts += [edge for one in findings for edge in one.edges]
-        parts += [condition.name for one in self.findings for condition in one.conditions]
-        parts += [one.smallest for one in findings]
-        return " ".join(dict.fromkeys(parts)).lower()
+    def search_text(self) -> str:
+        """The words that a search may look for: title, operators, mutants, targets, vectors."""
+        findings = [view.finding for view in self.findings]
+        words = [self.cause.title, self.tag, *self.cause.operators]
+        words += [mutant.id for mutant in self.mutants]
+        words += [target for finding in findings for target in finding.edges]
+        words += [condition.name for view in self.findings for condition in view.conditions]
+        words += [finding.smallest for finding in findings]
+        return " ".join(dict.fromkeys(words)).lower()

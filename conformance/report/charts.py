@@ -14,24 +14,25 @@ from conformance.model import FAILED, INTERVAL_BINS, Status
 from conformance.report.view import OperatorRow
 from conformance.verdict import ENDED, Tally
 
-MAX_EDGES = 200
-"""Edges of one operator that are shown at most."""
+MAX_TARGETS = 200
+"""Coverage targets of an operator that are shown at most."""
 
 MAX_HOT = 12
-"""Edges with failures that are shown to begin with."""
+"""Targets with failures that are shown before the reader asks for more."""
 
 MAX_DTYPES = 12
-"""Element types of one operator that are shown at most."""
+"""Element types of an operator that are shown at most."""
 
 SHADES = 5
-"""Shades of a cell, from few failures to nothing else."""
+"""Shades of a cell, from few failures to failures only."""
 
 
 @dataclass(frozen=True)
 class HeatCell:
-    """Of the vectors with some edge and some type that passed or failed, how many failed.
+    """The failures among the graded vectors of a target and an element type.
 
-    ``link`` is the fragment that narrows the table of vectors to them.
+    Attributes:
+        link: the fragment that narrows the table of vectors to them.
     """
 
     failed: int
@@ -40,45 +41,49 @@ class HeatCell:
 
     @property
     def shade(self) -> int:
-        """From 0, nothing failed, to :data:`SHADES`, everything did."""
+        """From 0, nothing failed, to :data:`SHADES`, everything failed."""
         if not self.failed:
             return 0
         return min(SHADES, 1 + self.failed * (SHADES - 1) // self.graded)
 
 
 @dataclass(frozen=True)
-class EdgeRow:
-    """An edge, or all vectors of the operator for the empty edge; ``cells`` has one a type."""
+class TargetRow:
+    """A coverage target with a cell for each type; the empty target stands for all vectors."""
 
-    edge: str
+    target: str
     cells: tuple[HeatCell, ...]
     total: HeatCell
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The edges of one operator, in three parts: ``hot`` with most to tell, others, no failures.
+    """The coverage targets of an operator.
 
-    ``left_out`` counts the edges for which there was no room.
+    Attributes:
+        hot: targets with the most failures.
+        warm: other targets with failures.
+        cold: targets without failures.
+        left_out: the number of targets that are not shown.
     """
 
     op: str
     dtypes: tuple[str, ...]
-    whole: EdgeRow
-    hot: tuple[EdgeRow, ...]
-    warm: tuple[EdgeRow, ...]
-    cold: tuple[EdgeRow, ...]
+    all_vectors: TargetRow
+    hot: tuple[TargetRow, ...]
+    warm: tuple[TargetRow, ...]
+    cold: tuple[TargetRow, ...]
     left_out: int
 
 
 def heat_maps(run: RunLog) -> tuple[HeatMap, ...]:
-    """One map for each operator of which some vector was graded, in the order of the log."""
+    """Return a map for each operator with graded vectors, in the order of the log."""
     graded: dict[str, _Counts] = {}
     failed: dict[str, _Counts] = {}
     for result in run.results:
         if result.status in FAILED or result.status is Status.PASS:
-            edges, dtypes = {"", *result.edges}, {"", result.dtype}
-            keys = [(edge, dtype) for edge in edges for dtype in dtypes]
+            targets, dtypes = {"", *result.edges}, {"", result.dtype}
+            keys = [(target, dtype) for target in targets for dtype in dtypes]
             graded.setdefault(result.op, Counter()).update(keys)
             if result.status in FAILED:
                 failed.setdefault(result.op, Counter()).update(keys)
@@ -87,54 +92,54 @@ def heat_maps(run: RunLog) -> tuple[HeatMap, ...]:
 
 
 _Counts = Counter[tuple[str, str]]
-"""How many results have an edge and a type; the empty name stands for any."""
+"""Results by target and type; the empty name stands for any."""
 
 
 def _map(op: str, graded: _Counts, failed: _Counts) -> HeatMap:
     dtypes = tuple(_in_order({dtype for _, dtype in graded if dtype}))[:MAX_DTYPES]
 
-    def row(edge: str) -> EdgeRow:
+    def row(target: str) -> TargetRow:
         cells = [
-            HeatCell(failed[edge, dtype], graded[edge, dtype], _link(op, edge, dtype))
+            HeatCell(failed[target, dtype], graded[target, dtype], _link(op, target, dtype))
             for dtype in (*dtypes, "")
         ]
-        return EdgeRow(edge, tuple(cells[:-1]), cells[-1])
+        return TargetRow(target, tuple(cells[:-1]), cells[-1])
 
-    edges = [row(edge) for edge in sorted({edge for edge, _ in graded if edge})]
-    # As findings are told apart: many failures, and a large share of them.
-    edges.sort(key=lambda one: -(one.total.failed**2) / one.total.graded)
-    shown = edges[:MAX_EDGES]
-    failing = tuple(one for one in shown if one.total.failed)
+    rows = [row(target) for target in sorted({target for target, _ in graded if target})]
+    # As findings are distinguished: many failures, and a large share of them.
+    rows.sort(key=lambda row: -(row.total.failed**2) / row.total.graded)
+    first_rows = rows[:MAX_TARGETS]
+    failing = tuple(row for row in first_rows if row.total.failed)
     return HeatMap(
         op=op,
         dtypes=dtypes,
-        whole=row(""),
+        all_vectors=row(""),
         hot=failing[:MAX_HOT],
         warm=failing[MAX_HOT:],
-        cold=tuple(one for one in shown if not one.total.failed),
-        left_out=len(edges) - len(shown),
+        cold=tuple(row for row in first_rows if not row.total.failed),
+        left_out=len(rows) - len(first_rows),
     )
 
 
 def _in_order(dtypes: Iterable[str]) -> Iterator[str]:
-    """Names of types in the order of the table of types, unknown ones after them."""
-    places: Mapping[str, int] = {name: place for place, name in enumerate(DTYPES)}
-    yield from sorted(dtypes, key=lambda name: (places.get(name, len(places)), name))
+    """Yield names of types in the order of the table of types, unknown ones last."""
+    index_by_name: Mapping[str, int] = {name: index for index, name in enumerate(DTYPES)}
+    yield from sorted(dtypes, key=lambda name: (index_by_name.get(name, len(DTYPES)), name))
 
 
-def _link(op: str, edge: str, dtype: str) -> str:
-    asked = {"op": op, "edge": edge, "dtype": dtype}
-    told = {name: text for name, text in asked.items() if text}
-    return "#" + urlencode(told, errors="backslashreplace")
+def _link(op: str, target: str, dtype: str) -> str:
+    filters = {"op": op, "edge": target, "dtype": dtype}
+    filters = {name: text for name, text in filters.items() if text}
+    return "#" + urlencode(filters, errors="backslashreplace")
 
 
 HEIGHT, STEP = 72, 36
-"""Of the highest bar, and from one bar to the next."""
+"""The height of the highest bar, and the distance from a bar to the next, in pixels."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its bin, in full and as short as below the bar, how many elements, and its place."""
+    """A bar: its bin, in full and as below the bar, the number of elements, and its position."""
 
     label: str
     tick: str
@@ -146,7 +151,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Spread:
-    """The elements of one type by how far off they are; heights are logarithmic."""
+    """The elements of a type by the share of the interval that they use, in logarithmic bars."""
 
     dtype: str
     total: int
@@ -154,13 +159,13 @@ class Spread:
 
     @property
     def sentence(self) -> str:
-        """What the bars show, in words."""
-        told = ", ".join(f"{bar.count:,} {bar.label}" for bar in self.bars if bar.count)
-        return f"{self.dtype}: of {self.total:,} elements {told}."
+        """The counts of the bars, in words."""
+        counts = ", ".join(f"{bar.count:,} {bar.label}" for bar in self.bars if bar.count)
+        return f"{self.dtype}: of {self.total:,} elements {counts}."
 
 
 def spreads(run: RunLog) -> tuple[Spread, ...]:
-    """One for each element type of which the log tells; none where it tells of none."""
+    """Return the spread of each element type that the log has counts of."""
     counts: dict[str, list[int]] = {}
     for result in run.results:
         if result.within is not None:
@@ -176,24 +181,29 @@ def _spread(dtype: str, counts: list[int]) -> Spread:
 
 
 def _bars(counts: list[int]) -> Iterator[Bar]:
-    most = math.log10(1 + max(counts))
+    largest = math.log10(1 + max(counts))
     for number, ((label, tick), count) in enumerate(
         zip(INTERVAL_BINS.items(), counts, strict=True)
     ):
-        height = round(HEIGHT * math.log10(1 + count) / most, 1)
+        height = round(HEIGHT * math.log10(1 + count) / largest, 1)
         yield Bar(label, tick, count, number * STEP, round(HEIGHT - height, 1), height)
 
 
-BAR = 1000
-"""Width of a stacked bar, in units of its own."""
+BAR_WIDTH = 1000
+"""Width of a stacked bar, in units of its SVG picture."""
 
-BAR_LEAST = 8
+MIN_PART_WIDTH = 8
 """Width of the narrowest part that is not empty, so that one failure in thousands shows."""
 
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a stacked bar: ``kind`` is its colour, ``x`` and ``width`` of :data:`BAR`."""
+    """A part of a stacked bar.
+
+    Attributes:
+        kind: decides the colour.
+        x: the left end; the bar is :data:`BAR_WIDTH` wide.
+    """
 
     kind: str
     label: str
@@ -202,12 +212,12 @@ class BarPart:
     width: float
 
 
-def bar(row: OperatorRow) -> tuple[BarPart, ...]:
-    """The parts of an operator's bar, from what passed to what is missing; empty ones left out."""
+def stacked_bar(row: OperatorRow) -> tuple[BarPart, ...]:
+    """Return the parts of an operator's bar that are not empty, from passed to missing."""
     counts = [(kind, label, count) for kind, label, count in _counts(row) if count]
     total = sum(count for _, _, count in counts)
-    widths = [max(BAR_LEAST, BAR * count / total) for _, _, count in counts]
-    scale = BAR / sum(widths) if widths else 0
+    widths = [max(MIN_PART_WIDTH, BAR_WIDTH * count / total) for _, _, count in counts]
+    scale = BAR_WIDTH / sum(widths) if widths else 0
     parts, x = [], 0.0
     for (kind, label, count), width in zip(counts, widths, strict=True):
         parts.append(BarPart(kind, label, count, round(x, 2), round(width * scale, 2)))

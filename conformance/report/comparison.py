@@ -1,4 +1,4 @@
-"""Compares two runs: what is fixed, what is broken, and how the runs themselves differ."""
+"""Compares two runs: vectors and causes that are fixed or broken, and differences of the runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from conformance.failure_kind import FailureKind
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
-from conformance.report.differences import Row, differences, labels
+from conformance.report.differences import DifferenceRow, run_differences, run_labels
 
 Vector = tuple[str, str]
 
 
-class CauseTurn(StrEnum):
-    """What became of a cause."""
+class CauseChangeKind(StrEnum):
+    """The change of a cause from an old run to a new one."""
 
     NEW = "new"
     STILL = "still there"
@@ -30,9 +30,9 @@ class CauseTurn(StrEnum):
 
 @dataclass(frozen=True)
 class CauseChange:
-    """A cause with how many vectors that both runs asked show it in each."""
+    """A cause with the number of its vectors in each run, of vectors that both runs tested."""
 
-    turn: CauseTurn
+    kind: CauseChangeKind
     id: str
     title: str
     old: int
@@ -42,57 +42,60 @@ class CauseChange:
 def cause_changes(
     old: RunLog, new: RunLog, before: Mapping[Vector, Result], after: Mapping[Vector, Result]
 ) -> tuple[CauseChange, ...]:
-    """Each cause of one run or the other, new ones first; the results are those that were asked.
+    """Return the change of each cause of either run, new ones first.
 
-    A cause is fixed where every vector that showed it passes: one that now fails for another cause,
-    or under another name of it, is not.
+    ``before`` and ``after`` are the results that were tested. A cause is fixed if all its vectors
+    pass now: a vector that now fails for another cause, or under another name, is not fixed.
     """
     common = before.keys() & after.keys()
-    was, now = _shown(old, common), _shown(new, common)
-    found = []
-    for name in dict.fromkeys([*now, *was]):
-        (cause, there), (other, gone) = now.get(name, (None, set())), was.get(name, (None, set()))
-        shown = cause or other
-        if shown is None or not (there or gone):
-            continue
-        turn = _cause_turn(gone, there, before, after)
-        found.append(CauseChange(turn, name, shown.title, len(gone), len(there)))
-    order = list(CauseTurn)
-    return tuple(sorted(found, key=lambda one: (order.index(one.turn), -max(one.old, one.new))))
+    old_causes, new_causes = _causes_by_id(old, common), _causes_by_id(new, common)
+    changes = []
+    for cause_id in dict.fromkeys([*new_causes, *old_causes]):
+        old_title, old_vectors = old_causes.get(cause_id, ("", set()))
+        new_title, new_vectors = new_causes.get(cause_id, ("", set()))
+        if old_vectors or new_vectors:
+            kind = _cause_change(old_vectors, new_vectors, before, after)
+            title = new_title or old_title
+            changes.append(CauseChange(kind, cause_id, title, len(old_vectors), len(new_vectors)))
+    order = list(CauseChangeKind)
+    return tuple(
+        sorted(changes, key=lambda change: (order.index(change.kind), -max(change.old, change.new)))
+    )
 
 
-def identity(cause: Cause) -> str:
-    """The id of a cause, whether its failures are known or not."""
+def cause_identity(cause: Cause) -> str:
+    """Return the id of a cause, the same for known and new failures."""
     return cause.id.removeprefix("known-")
 
 
-def _shown(run: RunLog, common: set[Vector]) -> dict[str, tuple[Cause, set[Vector]]]:
-    found: dict[str, tuple[Cause, set[Vector]]] = {}
+def _causes_by_id(run: RunLog, common: set[Vector]) -> dict[str, tuple[str, set[Vector]]]:
+    """Return the title and the vectors of each cause, by its id."""
+    causes: dict[str, tuple[str, set[Vector]]] = {}
     for cause in run.causes:
-        first, others = found.get(identity(cause), (cause, set()))
-        found[identity(cause)] = first, others | (cause.vectors & common)
-    return found
+        title, vectors = causes.get(cause_identity(cause), (cause.title, set()))
+        causes[cause_identity(cause)] = title, vectors | (cause.vectors & common)
+    return causes
 
 
-def _cause_turn(
-    gone: set[Vector],
-    there: set[Vector],
+def _cause_change(
+    old_vectors: set[Vector],
+    new_vectors: set[Vector],
     before: Mapping[Vector, Result],
     after: Mapping[Vector, Result],
-) -> CauseTurn:
-    if gone and there:
-        return CauseTurn.STILL
-    if there:
-        failed = all(before[one].status in FAILED for one in there)
-        return CauseTurn.OTHERWISE if failed else CauseTurn.NEW
-    statuses = {after[one].status for one in gone}
+) -> CauseChangeKind:
+    if old_vectors and new_vectors:
+        return CauseChangeKind.STILL
+    if new_vectors:
+        failed = all(before[vector].status in FAILED for vector in new_vectors)
+        return CauseChangeKind.OTHERWISE if failed else CauseChangeKind.NEW
+    statuses = {after[vector].status for vector in old_vectors}
     if statuses == {Status.PASS}:
-        return CauseTurn.FIXED
-    return CauseTurn.OTHERWISE if statuses & set(FAILED) else CauseTurn.WITHDRAWN
+        return CauseChangeKind.FIXED
+    return CauseChangeKind.OTHERWISE if statuses & set(FAILED) else CauseChangeKind.WITHDRAWN
 
 
-class Turn(StrEnum):
-    """What became of a vector from one run to the other; ``SAME`` where nothing is to be told."""
+class ChangeKind(StrEnum):
+    """The change of a vector from an old run to a new one; ``SAME`` is not reported."""
 
     BROKEN = "broken"
     LOST = "passed, now unsupported"
@@ -108,52 +111,58 @@ class Turn(StrEnum):
     SAME = "same"
 
 
-WORSE = (Turn.BROKEN, Turn.LOST)
-"""What makes a new run worse than the old one."""
+WORSE = (ChangeKind.BROKEN, ChangeKind.LOST)
+"""Changes that make a new run worse than the old one."""
 
 ORDER = (
-    *(*WORSE, Turn.WRONG, Turn.CHANGED, Turn.FAILING),
-    *(Turn.WITHDRAWN, Turn.FIXED, Turn.SUPPORTED, Turn.PRECISION, Turn.ADDED, Turn.REMOVED),
+    *(*WORSE, ChangeKind.WRONG, ChangeKind.CHANGED, ChangeKind.FAILING),
+    *(
+        ChangeKind.WITHDRAWN,
+        ChangeKind.FIXED,
+        ChangeKind.SUPPORTED,
+        ChangeKind.PRECISION,
+        ChangeKind.ADDED,
+        ChangeKind.REMOVED,
+    ),
 )
-"""What is told, worst first."""
+"""Reported changes, worst first."""
 
-
-SIDES: Mapping[Turn, str] = {
-    Turn.BROKEN: "fails in {other} only",
-    Turn.LOST: "passes in {one}, unsupported in {other}",
-    Turn.FAILING: "fails in both",
-    Turn.CHANGED: "fails in both, in different ways",
-    Turn.WITHDRAWN: "fails in {one}, unsupported in {other}",
-    Turn.FIXED: "fails in {one} only",
-    Turn.SUPPORTED: "passes in {other}, unsupported in {one}",
-    Turn.WRONG: "fails in {other}, unsupported in {one}",
-    Turn.PRECISION: "passes in both with another precision or interpretation",
-    Turn.ADDED: "tested in {other} only",
-    Turn.REMOVED: "tested in {one} only",
+VECTOR_PHRASES: Mapping[ChangeKind, str] = {
+    ChangeKind.BROKEN: "fails in {new} only",
+    ChangeKind.LOST: "passes in {old}, unsupported in {new}",
+    ChangeKind.FAILING: "fails in both",
+    ChangeKind.CHANGED: "fails in both, in different ways",
+    ChangeKind.WITHDRAWN: "fails in {old}, unsupported in {new}",
+    ChangeKind.FIXED: "fails in {old} only",
+    ChangeKind.SUPPORTED: "passes in {new}, unsupported in {old}",
+    ChangeKind.WRONG: "fails in {new}, unsupported in {old}",
+    ChangeKind.PRECISION: "passes in both with another precision or interpretation",
+    ChangeKind.ADDED: "tested in {new} only",
+    ChangeKind.REMOVED: "tested in {old} only",
 }
-"""The same of two backends, of which none is the newer one."""
+"""Phrases for runs of two backends, of which neither is newer."""
 
-CAUSE_SIDES: Mapping[CauseTurn, str] = {
-    CauseTurn.NEW: "in {other} only",
-    CauseTurn.STILL: "in both",
-    CauseTurn.OTHERWISE: "where the other fails otherwise",
-    CauseTurn.WITHDRAWN: "in {one}, unsupported in {other}",
-    CauseTurn.FIXED: "in {one} only",
+CAUSE_PHRASES: Mapping[CauseChangeKind, str] = {
+    CauseChangeKind.NEW: "in {new} only",
+    CauseChangeKind.STILL: "in both",
+    CauseChangeKind.OTHERWISE: "where the other fails otherwise",
+    CauseChangeKind.WITHDRAWN: "in {old}, unsupported in {new}",
+    CauseChangeKind.FIXED: "in {old} only",
 }
-"""The same of causes."""
+"""Phrases for causes in runs of two backends."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One vector in both runs; None where a run did not ask it."""
+    """A vector in both runs; None if a run did not test it."""
 
-    turn: Turn
+    kind: ChangeKind
     old: Result | None
     new: Result | None
 
     @property
-    def shown(self) -> Result:
-        """The result that tells of it: the new one, if there is one."""
+    def latest(self) -> Result:
+        """The new result, or the old result if there is no new one."""
         result = self.new or self.old
         assert result is not None
         return result
@@ -161,73 +170,84 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two whole runs. ``changes`` has one entry a vector, ordered by operator and id; ``causes``
-    what became of each cause. ``labels`` tell the runs apart by what differs in their headers.
+    """Two complete runs, and what changed between them.
+
+    Attributes:
+        changes: one for each vector, ordered by operator and id.
+        causes: the change of each cause.
+        labels: distinguish the runs by a difference between their headers.
     """
 
     old: RunLog
     new: RunLog
     changes: tuple[Change, ...]
-    differences: tuple[Row, ...]
+    differences: tuple[DifferenceRow, ...]
     causes: tuple[CauseChange, ...]
     labels: tuple[str, str]
 
     @property
-    def one_backend(self) -> bool:
-        """Whether the runs are of one backend: then what differs has changed."""
+    def is_one_backend(self) -> bool:
+        """True if both runs are of the same backend, so that differences are changes."""
         return self.old.start.backend.name == self.new.start.backend.name
 
-    def said(self, turn: Turn | CauseTurn) -> str:
-        """What became of vectors or causes, or how two backends differ in them."""
-        if self.one_backend:
-            return turn.value
-        sides = CAUSE_SIDES[turn] if isinstance(turn, CauseTurn) else SIDES[turn]
-        return sides.format(one=self.labels[0], other=self.labels[1])
+    def phrase(self, kind: ChangeKind | CauseChangeKind) -> str:
+        """Return the words for a kind of change, or of difference between two backends."""
+        if self.is_one_backend:
+            return kind.value
+        template = (
+            CAUSE_PHRASES[kind] if isinstance(kind, CauseChangeKind) else VECTOR_PHRASES[kind]
+        )
+        return template.format(old=self.labels[0], new=self.labels[1])
 
-    def told(self, turn: CauseTurn) -> tuple[CauseChange, ...]:
-        """The causes of which that became."""
-        return tuple(one for one in self.causes if one.turn is turn)
+    def causes_of(self, kind: CauseChangeKind) -> tuple[CauseChange, ...]:
+        """Return the causes with this kind of change."""
+        return tuple(cause for cause in self.causes if cause.kind is kind)
 
-    def of(self, turn: Turn) -> tuple[Change, ...]:
-        """The vectors of which that became."""
-        return tuple(change for change in self.changes if change.turn is turn)
-
-    @property
-    def worse(self) -> bool:
-        """Whether something that passed does not any more."""
-        return any(change.turn in WORSE for change in self.changes)
+    def changes_of(self, kind: ChangeKind) -> tuple[Change, ...]:
+        """Return the vectors with this kind of change."""
+        return tuple(change for change in self.changes if change.kind is kind)
 
     @property
-    def common(self) -> int:
-        """How many vectors both runs asked."""
-        return sum(change.turn not in (Turn.ADDED, Turn.REMOVED) for change in self.changes)
+    def is_worse(self) -> bool:
+        """True if a vector that passed in the old run does not pass in the new one."""
+        return any(change.kind in WORSE for change in self.changes)
+
+    @property
+    def common_count(self) -> int:
+        """The number of vectors that both runs tested."""
+        return sum(
+            change.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED) for change in self.changes
+        )
 
 
-def compare(old: RunLog, new: RunLog) -> Comparison:
-    """Compare two whole runs, as :func:`conformance.log.reader.read_whole` gives them.
+def compare_runs(old: RunLog, new: RunLog) -> Comparison:
+    """Compare two complete runs, as :func:`conformance.log.reader.read_whole` gives them.
 
-    A vector that a run skipped counts as not asked. Raises :class:`LogError` where the runs have
-    no vector in common, and where they are of different shards, or of one and of a whole run: what
-    is missing in a part would look as if it had not been asked.
+    A vector that a run skipped counts as not tested.
+
+    Raises:
+        LogError: the runs have no vector in common, or are of different shards, or of a shard and
+            of a complete run: the vectors of other shards would look as if they were not tested.
     """
-    _check_parts(old, new)
-    before, after = _asked(old), _asked(new)
-    causes = [_explained(run) for run in (old, new)]
+    _check_selections(old, new)
+    before, after = _tested(old), _tested(new)
+    old_causes, new_causes = _explained(old), _explained(new)
     changes = []
-    for key in sorted(before.keys() | after.keys()):
-        was, now = before.get(key), after.get(key)
-        same = key in causes[0] and causes[0][key] == causes[1].get(key)
-        changes.append(Change(_turn(was, now, same), was, now))
-    found = tuple(differences((old, new)))
+    for vector in sorted(before.keys() | after.keys()):
+        old_result, new_result = before.get(vector), after.get(vector)
+        same_cause = vector in old_causes and old_causes[vector] == new_causes.get(vector)
+        kind = _change_kind(old_result, new_result, same_cause)
+        changes.append(Change(kind, old_result, new_result))
+    differences = tuple(run_differences((old, new)))
     comparison = Comparison(
         old,
         new,
         tuple(changes),
-        found,
+        differences,
         cause_changes(old, new, before, after),
-        labels(old, new, found),
+        run_labels(old, new, differences),
     )
-    if not comparison.common:
+    if not comparison.common_count:
         raise LogError(
             "the runs have no vector in common, so there is nothing to compare",
             hint="compare runs of the same suite and operators",
@@ -235,94 +255,103 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
     return comparison
 
 
-def _check_parts(old: RunLog, new: RunLog) -> None:
-    """Refuse two runs of which one is a part, unless the other is the same part of the same."""
-    was, now = _part(old), _part(new)
-    if was == now or (was[0] is None and now[0] is None):
+def _check_selections(old: RunLog, new: RunLog) -> None:
+    """Refuse a shard, unless both runs are of the same shard of the same selection."""
+    old_selection, new_selection = _selection(old), _selection(new)
+    old_shard, new_shard = old_selection[0], new_selection[0]
+    if old_selection == new_selection or (old_shard is None and new_shard is None):
         return
-    told = [f"of shard {part[0][:20]!a}" if part[0] else "of a complete run" for part in (was, now)]
-    apart = "" if was[0] != now[0] else ", of another suite or selection"
+    suffix = "" if old_shard != new_shard else ", of another suite or selection"
     raise LogError(
-        f"the old log is {told[0]}, and the new one {told[1]}{apart}",
+        f"the old log is {_shard_text(old_shard)}, and the new one "
+        f"{_shard_text(new_shard)}{suffix}",
         hint="merge the shards of each run with conformance merge, then compare",
     )
 
 
-def _part(run: RunLog) -> tuple[Any, ...]:
-    """Which shard a run is of, or None, and what it is a part of."""
+def _selection(run: RunLog) -> tuple[Any, ...]:
+    """Return the shard of a run, or None, and the selection that it is a shard of."""
     options, suite = run.start.options, run.start.suite.digest
     return options.shard, suite, options.ops, options.only, options.dtypes, options.ranks
 
 
-def words(change: Change) -> Iterator[str]:
-    """What became of a vector, in a few words."""
-    result = change.shown
+def _shard_text(shard: str | None) -> str:
+    return f"of shard {shard[:20]!a}" if shard else "of a complete run"
+
+
+def describe_change(change: Change) -> str:
+    """Return a vector and its change, in a few words."""
+    return " ".join(_change_words(change))
+
+
+def _change_words(change: Change) -> Iterator[str]:
+    result = change.latest
     yield f"{result.op} {result.id}:"
-    if change.turn is Turn.PRECISION and change.old and change.new:
+    if change.kind is ChangeKind.PRECISION and change.old and change.new:
         for name in ("precision", "reading"):
             old, new = getattr(change.old, name), getattr(change.new, name)
             if old != new:
                 yield f"{name} {old or 'none'} -> {new or 'none'}"
-    elif change.turn is Turn.CHANGED and change.old:
+    elif change.kind is ChangeKind.CHANGED and change.old:
         yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
     else:
         yield result.message or result.status.value
 
 
-def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
-    """What a run asked, by operator and id."""
+def _tested(run: RunLog) -> dict[Vector, Result]:
+    """Return the results of a run that were tested, by operator and id."""
     return {(r.op, r.id): r for r in run.results if r.status is not Status.SKIPPED}
 
 
-def _explained(run: RunLog) -> dict[tuple[str, str], str]:
-    """The cause of each failure that has one, by operator and id."""
+def _explained(run: RunLog) -> dict[Vector, str]:
+    """Return the cause of each failure that has a cause, by operator and id."""
     return {
-        vector: identity(cause)
+        vector: cause_identity(cause)
         for cause in run.causes
         if cause.explained
         for vector in cause.vectors
     }
 
 
-def _turn(old: Result | None, new: Result | None, same_cause: bool) -> Turn:
+def _change_kind(old: Result | None, new: Result | None, same_cause: bool) -> ChangeKind:
     if old is None:
-        return Turn.ADDED
+        return ChangeKind.ADDED
     if new is None:
-        return Turn.REMOVED
-    was, now = _rough(old), _rough(new)
-    if was != now:
-        return _TURNS[was, now]
-    if was == FAILS:
-        same = (same_cause and old.kind == new.kind) or _way(old) == _way(new)
-        return Turn.FAILING if same else Turn.CHANGED
-    return Turn.SAME if _how(old) == _how(new) else Turn.PRECISION
+        return ChangeKind.REMOVED
+    old_outcome, new_outcome = _outcome(old), _outcome(new)
+    if old_outcome != new_outcome:
+        return _CHANGE_KINDS[old_outcome, new_outcome]
+    if old_outcome == FAILS:
+        same = (same_cause and old.kind == new.kind) or _failure(old) == _failure(new)
+        return ChangeKind.FAILING if same else ChangeKind.CHANGED
+    same = (old.precision, old.reading) == (new.precision, new.reading)
+    return ChangeKind.SAME if same else ChangeKind.PRECISION
 
 
 PASSES, FAILS, UNSUPPORTED = "passes", "fails", "unsupported"
 
-_TURNS = {
-    (PASSES, FAILS): Turn.BROKEN,
-    (PASSES, UNSUPPORTED): Turn.LOST,
-    (FAILS, PASSES): Turn.FIXED,
-    (FAILS, UNSUPPORTED): Turn.WITHDRAWN,
-    (UNSUPPORTED, PASSES): Turn.SUPPORTED,
-    (UNSUPPORTED, FAILS): Turn.WRONG,
+_CHANGE_KINDS = {
+    (PASSES, FAILS): ChangeKind.BROKEN,
+    (PASSES, UNSUPPORTED): ChangeKind.LOST,
+    (FAILS, PASSES): ChangeKind.FIXED,
+    (FAILS, UNSUPPORTED): ChangeKind.WITHDRAWN,
+    (UNSUPPORTED, PASSES): ChangeKind.SUPPORTED,
+    (UNSUPPORTED, FAILS): ChangeKind.WRONG,
 }
 
 
-def _rough(result: Result) -> str:
+def _outcome(result: Result) -> str:
     if result.status in FAILED:
         return FAILS
     return PASSES if result.status is Status.PASS else UNSUPPORTED
 
 
-def _way(result: Result) -> tuple[Any, ...]:
-    """How a vector fails. Addresses differ from run to run, and an exception may be renamed."""
+def _failure(result: Result) -> tuple[Any, ...]:
+    """Return how a vector fails.
+
+    Addresses differ from run to run, and an exception may be renamed.
+    """
     message = (
         without_numbers(result.message) if result.kind == FailureKind.RAISED else result.message
     )
     return result.status, result.kind, message, result.precision
-
-
-def _how(result: Result) -> tuple[Any, ...]:
-    return result.precision, result.reading

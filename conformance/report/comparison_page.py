@@ -12,183 +12,198 @@ from conformance.errors import LogError
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
-from conformance.report.charts import bar
+from conformance.report.charts import stacked_bar
 from conformance.report.comparison import (
     ORDER,
     WORSE,
-    Change,
     Comparison,
-    compare,
-    identity,
-    words,
+    cause_identity,
+    compare_runs,
+    describe_change,
 )
-from conformance.report.differences import MAX_LABEL, Row, differences
-from conformance.report.matrix import Column, flaws
-from conformance.report.templating import bounded
-from conformance.report.view import OpenQuestion, OperatorRow, View, view
-from conformance.report.wording import when
+from conformance.report.differences import MAX_LABEL, DifferenceRow, run_differences
+from conformance.report.matrix import Column, cause_titles
+from conformance.report.templating import cut_text
+from conformance.report.view import OpenQuestion, OperatorRow, View, run_view
+from conformance.report.wording import utc_time
 
 MAX_FACTS = 60
 """Facts in which runs differ that are shown at most."""
 
-JUDGED = ("options, level", "options, precision")
-"""The beginning of facts that decide what passes."""
+GRADING_FACTS = ("options, level", "options, precision")
+"""The beginning of the names of facts that decide what passes."""
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question that a document leaves open, as each run answers it; None where it does not say.
+    """An open question, with the answers of each run; None for a run that was not graded on it.
 
-    ``agreed`` where all runs that show an answer show the same.
+    Attributes:
+        is_agreed: all runs that show answers show the same.
     """
 
     text: str
-    answers: tuple[OpenQuestion | None, ...]
-    agreed: bool
+    answers_by_run: tuple[OpenQuestion | None, ...]
+    is_agreed: bool
 
 
 @dataclass(frozen=True)
 class SideBySide:
     """Runs of one suite.
 
-    ``names`` has a heading for each run, ``pages`` the address of its own page, or nothing.
-    ``missing`` are backends without a run, by their label, and why. ``operators`` has for each
-    operator one row a run, or None where a run did not ask it, ``faults`` short names of what is
-    wrong; ``readings`` the questions of each operator; ``precision`` what each run reaches of each
-    type. ``differences`` are facts in which the runs differ, of which ``left_out`` are not shown;
-    ``judged_alike`` tells whether level and precision are not among them. ``causes`` has the size
-    of each cause in each run. ``changes`` compares two runs; of more, or of a run that is not
-    whole, there is none, and ``unchanged`` says why.
+    Attributes:
+        names: a heading for each run.
+        pages: the address of the page of each run, or an empty text.
+        missing: why backends have no run, by label.
+        cause_titles: titles of the causes of each operator, by run.
+        operators: a row of each operator for each run; None if a run did not test it.
+        precision: the precision that each run reaches, by type.
+        questions: the open questions of each operator.
+        differences: facts that differ between the runs, ``left_out`` more are not shown.
+        is_graded_alike: level and precision do not differ.
+        causes: the size of each cause in each run.
+        comparison: of two complete runs; else None.
+        no_comparison_reason: why two runs are not compared.
     """
 
     views: tuple[View, ...]
     names: tuple[str, ...]
     pages: tuple[str, ...]
     missing: Mapping[str, str]
-    faults: Mapping[str, tuple[tuple[str, ...], ...]]
+    cause_titles: Mapping[str, tuple[tuple[str, ...], ...]]
     operators: Mapping[str, tuple[OperatorRow | None, ...]]
-    precision: tuple[Row, ...]
-    readings: Mapping[str, tuple[QuestionRow, ...]]
-    differences: tuple[Row, ...]
+    precision: tuple[DifferenceRow, ...]
+    questions: Mapping[str, tuple[QuestionRow, ...]]
+    differences: tuple[DifferenceRow, ...]
     left_out: int
-    judged_alike: bool
-    causes: tuple[Row, ...]
-    changes: Comparison | None
-    unchanged: str
+    is_graded_alike: bool
+    causes: tuple[DifferenceRow, ...]
+    comparison: Comparison | None
+    no_comparison_reason: str
 
 
-def side_by_side(columns: Sequence[Column]) -> SideBySide:
-    """What a page shows of one or more runs, and of backends that have none.
+def arrange_side_by_side(columns: Sequence[Column]) -> SideBySide:
+    """Arrange what a page shows of runs, and of backends without a run.
 
-    Raises :class:`LogError` for runs of different suites, which nothing makes comparable.
+    Raises:
+        LogError: the runs are of different suites, which are not comparable.
     """
-    told = [(column, column.run) for column in columns if column.run is not None]
-    runs = [run for _, run in told]
+    columns_with_run = [(column, column.run) for column in columns if column.run is not None]
+    runs = [run for _, run in columns_with_run]
     suites = {run.start.suite.digest: run.start.suite.name for run in runs}
     if len(suites) > 1:
-        named = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
+        suite_names = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
         raise LogError(
-            f"the runs are of {len(suites)} suites ({named}), which are not comparable",
+            f"the runs are of {len(suites)} suites ({suite_names}), which are not comparable",
             hint="compare runs of the same suite: check the backends again with it",
         )
-    views = tuple(view(run) for run in runs)
-    found = list(differences(runs))
-    changes, unchanged = _changes(runs)
+    views = tuple(run_view(run) for run in runs)
+    differences = list(run_differences(runs))
+    comparison, no_comparison_reason = _compare(runs)
     return SideBySide(
         views=views,
-        names=_names(told, found),
-        pages=tuple(column.address for column, _ in told),
-        missing={column.label: column.why for column in columns if column.run is None},
-        faults={
-            op: tuple(flaws(run.causes, op) for run in runs)
-            for op in dict.fromkeys(row.op for shown in views for row in shown.rows)
+        names=_names(columns_with_run, differences),
+        pages=tuple(column.address for column, _ in columns_with_run),
+        missing={column.label: column.reason for column in columns if column.run is None},
+        cause_titles={
+            op: tuple(cause_titles(run.causes, op) for run in runs)
+            for op in dict.fromkeys(row.op for view in views for row in view.rows)
         },
         operators=_operators(views),
         precision=tuple(_precision(runs)),
-        readings=_readings(views),
-        differences=tuple(found[:MAX_FACTS]),
-        left_out=max(0, len(found) - MAX_FACTS),
-        judged_alike=not any(row.name.startswith(JUDGED) for row in found),
+        questions=_questions(views),
+        differences=tuple(differences[:MAX_FACTS]),
+        left_out=max(0, len(differences) - MAX_FACTS),
+        is_graded_alike=not any(row.name.startswith(GRADING_FACTS) for row in differences),
         causes=tuple(_causes(runs)),
-        changes=changes,
-        unchanged=unchanged,
+        comparison=comparison,
+        no_comparison_reason=no_comparison_reason,
     )
 
 
-def _names(told: Sequence[tuple[Column, RunLog]], found: Sequence[Row]) -> tuple[str, ...]:
-    """A heading for each run; of runs that would have the same, with what differs in them."""
-    names = [column.name for column, _ in told]
+def _names(
+    columns: Sequence[tuple[Column, RunLog]], differences: Sequence[DifferenceRow]
+) -> tuple[str, ...]:
+    """Return a heading for each run; equal headings are extended by a fact that differs."""
+    names = [column.name for column, _ in columns]
     if len(set(names)) == len(names):
         return tuple(names)
-    for row in found:
+    for row in differences:
         if len(set(row.values)) == len(names):
-            what = row.name.rpartition(", ")[2]
-            values = (bounded(value or "unknown", MAX_LABEL) for value in row.values)
+            fact = row.name.rpartition(", ")[2]
+            values = (cut_text(value or "unknown", MAX_LABEL) for value in row.values)
             return tuple(
-                f"{name} ({what} {value})" for name, value in zip(names, values, strict=True)
+                f"{name} ({fact} {value})" for name, value in zip(names, values, strict=True)
             )
-    times = (when(run.start.started) for _, run in told)
+    times = (utc_time(run.start.started) for _, run in columns)
     return tuple(f"{name} ({time})" for name, time in zip(names, times, strict=True))
 
 
-def _causes(runs: Sequence[RunLog]) -> Iterator[Row]:
-    """Each cause with how many vectors show it in each run, the worst of the first run first."""
-    found = [_by_identity(run.causes) for run in runs]
-    for name in dict.fromkeys(name for one in found for name in one):
-        there = [one.get(name) for one in found]
-        title = next(cause.title for cause in there if cause is not None)
-        yield Row(title, tuple(None if one is None else one.size for one in there))
+def _causes(runs: Sequence[RunLog]) -> Iterator[DifferenceRow]:
+    """Yield each cause with its size in each run, the worst of the first run first."""
+    causes_by_run = [_by_identity(run.causes) for run in runs]
+    for identity in dict.fromkeys(identity for causes in causes_by_run for identity in causes):
+        row = [causes.get(identity) for causes in causes_by_run]
+        title = next(cause.title for cause in row if cause is not None)
+        yield DifferenceRow(title, tuple(None if cause is None else cause.size for cause in row))
 
 
 def _by_identity(causes: Sequence[Cause]) -> Mapping[str, Cause]:
-    """The causes, those of new and of known failures as one."""
-    found: dict[str, Cause] = {}
+    """Return the causes by identity, those of new and of known failures united."""
+    united: dict[str, Cause] = {}
     for cause in causes:
-        first = found.setdefault(identity(cause), cause)
+        first = united.setdefault(cause_identity(cause), cause)
         if first is not cause:
-            both = (*first.findings, *cause.findings)
-            found[identity(cause)] = replace(first, findings=both)
-    return found
+            findings = (*first.findings, *cause.findings)
+            united[cause_identity(cause)] = replace(first, findings=findings)
+    return united
 
 
-def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:
+def _compare(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:
     if len(runs) != 2:
         return None, ""
     if not all(run.complete for run in runs):
         return None, "Changes are not shown, since not every run is complete."
     try:
-        return compare(*runs), ""
+        return compare_runs(*runs), ""
     except LogError as error:
         return None, f"Changes are not shown: {error}."
 
 
 def _operators(views: Sequence[View]) -> Mapping[str, tuple[OperatorRow | None, ...]]:
-    rows = [{row.op: row for row in shown.rows} for shown in views]
-    names = dict.fromkeys(op for one in rows for op in one)
-    return {op: tuple(one.get(op) for one in rows) for op in names}
+    rows_by_view = [{row.op: row for row in view.rows} for view in views]
+    ops = dict.fromkeys(op for rows in rows_by_view for op in rows)
+    return {op: tuple(rows.get(op) for rows in rows_by_view) for op in ops}
 
 
-def _precision(runs: Sequence[RunLog]) -> Iterator[Row]:
-    reached = [{} if run.end is None else run.end.precision_reached for run in runs]
-    for dtype in sorted({dtype for one in reached for dtype in one}):
-        yield Row(dtype, tuple((one[dtype] or "none") if dtype in one else None for one in reached))
+def _precision(runs: Sequence[RunLog]) -> Iterator[DifferenceRow]:
+    reached_by_run = [{} if run.end is None else run.end.precision_reached for run in runs]
+    for dtype in sorted({dtype for reached in reached_by_run for dtype in reached}):
+        values = (
+            (reached[dtype] or "none") if dtype in reached else None for reached in reached_by_run
+        )
+        yield DifferenceRow(dtype, tuple(values))
 
 
-def _readings(views: Sequence[View]) -> Mapping[str, tuple[QuestionRow, ...]]:
-    asked = [
+def _questions(views: Sequence[View]) -> Mapping[str, tuple[QuestionRow, ...]]:
+    questions_by_view = [
         {
             (op, question.text): question
-            for op, questions in shown.readings.items()
+            for op, questions in view.questions.items()
             for question in questions
         }
-        for shown in views
+        for view in views
     ]
-    found: dict[str, list[QuestionRow]] = {}
-    for op, text in dict.fromkeys(key for one in asked for key in one):
-        answers = tuple(one.get((op, text)) for one in asked)
-        shown = {frozenset(a.answer for a in one.answers) for one in answers if one and one.answers}
-        found.setdefault(op, []).append(QuestionRow(text, answers, agreed=len(shown) <= 1))
-    return {op: tuple(rows) for op, rows in found.items()}
+    rows: dict[str, list[QuestionRow]] = {}
+    for op, text in dict.fromkeys(key for questions in questions_by_view for key in questions):
+        row = tuple(questions.get((op, text)) for questions in questions_by_view)
+        answer_sets = {
+            frozenset(answer.answer for answer in question.answers)
+            for question in row
+            if question and question.answers
+        }
+        rows.setdefault(op, []).append(QuestionRow(text, row, len(answer_sets) <= 1))
+    return {op: tuple(op_rows) for op, op_rows in rows.items()}
 
 
 FILE = "comparison.html"
@@ -198,33 +213,30 @@ MAX_CHANGES = 500
 
 
 def render(columns: Sequence[Column]) -> str:
-    """The page of one or more runs, and of backends that have none.
+    """Return the page of runs, and of backends without a run.
 
-    Raises :class:`LogError` for runs of different suites.
+    Raises:
+        LogError: the runs are of different suites.
     """
-    return templating.page(
+    return templating.render_page(
         "comparison.html.j2",
         _environment(),
         ("page.css", "report.css"),
         ("page.js",),
-        c=side_by_side(columns),
+        runs=arrange_side_by_side(columns),
         order=ORDER,
         worse=WORSE,
-        most=MAX_CHANGES,
+        max_changes=MAX_CHANGES,
     )
 
 
 @cache
 def _environment() -> Environment:
-    made = templating.environment()
-    made.filters.update(
-        bar=bar,
-        precision=wording.precision,
-        when=wording.when,
-        told=_told,
+    environment = templating.template_environment()
+    environment.filters.update(
+        stacked_bar=stacked_bar,
+        precision_text=wording.precision_text,
+        utc_time=wording.utc_time,
+        describe_change=describe_change,
     )
-    return made
-
-
-def _told(change: Change) -> str:
-    return " ".join(words(change))
+    return environment

@@ -1,4 +1,4 @@
-"""What differs between runs besides their results, and names that tell two runs apart."""
+"""Differences between runs besides their results, and labels that distinguish two runs."""
 
 from __future__ import annotations
 
@@ -8,69 +8,76 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.log.run_log import RunLog
-from conformance.report.wording import when
+from conformance.report.wording import utc_time
 from conformance.safe_text import shortened
 
-GATE = ("known_failures", "require", "strict", "gate_sha256", "min_strength")
-"""Options that decide what a run exits with, and not what its results are."""
+GATE_OPTIONS = ("known_failures", "require", "strict", "gate_sha256", "min_strength")
+"""Options that decide the exit code of a run, and not its results."""
 
-OBJECT = ("spec", "sha256")
-"""Where the backend is and what stands there: two runs are compared because that has changed."""
-
+IGNORED_BACKEND_FACTS = ("spec", "sha256")
+"""Facts of a backend that are ignored: two runs are compared because these have changed."""
 
 MAX_LABEL = 40
 """Characters of a fact that names a run."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A fact, with what each run has of it; None for nothing."""
+class DifferenceRow:
+    """A fact with its value in each run; None for no value."""
 
     name: str
     values: tuple[str | None, ...]
 
 
-def differences(runs: Sequence[RunLog]) -> Iterator[Row]:
-    """The facts that a result may depend on and that differ between runs."""
-    told = [_circumstances(run) for run in runs]
-    for name in dict.fromkeys(name for one in told for name in one):
-        values = tuple(one.get(name) for one in told)
+def run_differences(runs: Sequence[RunLog]) -> Iterator[DifferenceRow]:
+    """Yield the facts that a result may depend on and that differ between runs."""
+    facts_by_run = [_facts(run) for run in runs]
+    for name in dict.fromkeys(name for facts in facts_by_run for name in facts):
+        values = tuple(facts.get(name) for facts in facts_by_run)
         if len(set(values)) > 1:
-            yield Row(name, values)
+            yield DifferenceRow(name, values)
 
 
-def labels(old: RunLog, new: RunLog, found: Sequence[Row]) -> tuple[str, str]:
-    """Names for two runs, by the first thing that differs in their headers."""
+def run_labels(old: RunLog, new: RunLog, differences: Sequence[DifferenceRow]) -> tuple[str, str]:
+    """Return labels for two runs, by the first difference between their headers."""
     backends = [run.start.backend for run in (old, new)]
     names = [f"{backend.name} {backend.version}" for backend in backends]
     if backends[0].name != backends[1].name or names[0] != names[1]:
         return names[0], names[1]
-    for row in found:
-        values = ["unknown" if one is None else shortened(one, MAX_LABEL) for one in row.values]
+    for row in differences:
+        values = [
+            "unknown" if value is None else shortened(value, MAX_LABEL) for value in row.values
+        ]
         if values[0] != values[1]:
-            what = row.name.rpartition(", ")[2]
-            return f"{what} {values[0]}", f"{what} {values[1]}"
-    times = [when(run.start.started) for run in (old, new)]
+            fact = row.name.rpartition(", ")[2]
+            return f"{fact} {values[0]}", f"{fact} {values[1]}"
+    times = [utc_time(run.start.started) for run in (old, new)]
     return (times[0], times[1]) if times[0] != times[1] else ("old", "new")
 
 
-def _circumstances(run: RunLog) -> dict[str, str]:
-    """What a result may depend on besides the vector, by name."""
+def _facts(run: RunLog) -> dict[str, str]:
+    """Return the facts that a result may depend on besides the vector, by name."""
     header = run.header
-    told = {
+    facts = {
         "tool": header["tool"],
         "suite": {key: header["suite"][key] for key in ("name", "digest")},
-        "backend": {key: value for key, value in header["backend"].items() if key not in OBJECT},
-        "options": {key: value for key, value in header["options"].items() if key not in GATE},
+        "backend": {
+            key: value
+            for key, value in header["backend"].items()
+            if key not in IGNORED_BACKEND_FACTS
+        },
+        "options": {
+            key: value for key, value in header["options"].items() if key not in GATE_OPTIONS
+        },
         "environment": header["environment"],
     }
-    return dict(_spelled(told))
+    return dict(_flatten(facts))
 
 
-def _spelled(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in data.items():
         name = f"{prefix}{key}".replace("_", " ")
         if isinstance(value, Mapping):
-            yield from _spelled(value, f"{name}, ")
+            yield from _flatten(value, f"{name}, ")
         elif value is not None:
             yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
 """The wrong elements of a minimal reproducer, read from an untrusted log, and their pattern.
 
-Two million representable values between them say little; that all of them are 9/4 of what they
-should be, or stand elsewhere in the output, says what to look for.
+A distance of two million representable values says little. That all wrong elements are 9/4 of the
+expected value, or are expected elsewhere in the output, says what to look for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.log.events import MAX_ELEMENTS
-from conformance.report.wording import number, relative, shortest, ulps
+from conformance.report.wording import parse_number, relative_error, shortest_digits, ulps
 
 MAX_AXES = 8
 """Axes of an index that are shown at most."""
@@ -31,48 +31,49 @@ TEXTS = ("exact", "rounded", "lo", "hi", "got", "rounded_bits", "got_bits")
 class Element:
     """A wrong element, all as text; what the log does not say is empty."""
 
-    place: str
+    name: str
     exact: str
     rounded: str
     rounded_bits: str
     accepted: str
     got: str
     got_bits: str
-    off: str
+    error: str
 
 
 @dataclass(frozen=True)
-class ElementRow:
-    """One place of an output: what is expected and what came, whether that is wrong, and what the
-    diagnosed bug gives there, or nothing.
-    """
+class PlaneElement:
+    """An element of a plane: its values, whether it is wrong, and the diagnosed mutant's value."""
 
     expected: str
     got: str
     wrong: bool
-    given: str = ""
+    mutant_output: str = ""
 
 
 @dataclass(frozen=True)
 class Plane:
-    """One slice of an output, expected beside got; ``caption`` says which, empty for the only one.
+    """A slice of an output, expected beside got.
 
-    ``wrong`` counts its wrong places; ``cut`` says that rows, columns or other slices are left out.
+    Attributes:
+        caption: which slice; empty if there is only one.
+        wrong: the number of wrong elements.
+        is_cut: rows, columns or other slices are left out.
     """
 
     caption: str
-    rows: tuple[tuple[ElementRow, ...], ...]
+    rows: tuple[tuple[PlaneElement, ...], ...]
     wrong: int
-    cut: bool
+    is_cut: bool
 
     @property
-    def told(self) -> bool:
-        """Whether it says what the diagnosed bug gives."""
-        return any(place.given for row in self.rows for place in row)
+    def has_mutant_output(self) -> bool:
+        """True if the plane has the output of the diagnosed mutant."""
+        return any(element.mutant_output for row in self.rows for element in row)
 
 
-def elements(data: object, dtype: str = "") -> tuple[Element, ...]:
-    """The elements of a finding's ``detail["elements"]``, without those not of the form.
+def wrong_elements(data: object, dtype: str = "") -> tuple[Element, ...]:
+    """Return the elements of a finding's ``detail["elements"]``, without malformed ones.
 
     Numbers of the ``dtype`` are in the fewest digits.
     """
@@ -81,44 +82,44 @@ def elements(data: object, dtype: str = "") -> tuple[Element, ...]:
     return tuple(_element(item, dtype) for item in data[:MAX_ELEMENTS] if isinstance(item, Mapping))
 
 
-def planes(data: object, dtype: str = "") -> tuple[Plane, ...]:
-    """The slices of a finding's ``detail["plane"]``; none where that is not of the form.
+def output_planes(data: object, dtype: str = "") -> tuple[Plane, ...]:
+    """Return the slices of a finding's ``detail["plane"]``; empty if that is malformed.
 
     Numbers of the ``dtype`` are in the fewest digits.
     """
     if not isinstance(data, Mapping):
         return ()
-    parts = [data.get(name) for name in ("expected", "got", "wrong")]
-    axes = _axes(parts[0])
-    if not 1 <= axes <= 3 or not _alike(parts, axes):
+    arrays = [data.get(name) for name in ("expected", "got", "wrong")]
+    axes = _axes(arrays[0])
+    if not 1 <= axes <= 3 or not _have_same_shape(arrays, axes):
         return ()
-    if _alike([*parts, data.get("given")], axes):
-        parts.append(data["given"])
+    if _have_same_shape([*arrays, data.get("given")], axes):
+        arrays.append(data["given"])
     if axes == 3:
-        slices = list(zip(*(part for part in parts if isinstance(part, list)), strict=True))
-        more = len(slices) > MAX_SLICES
-        of = f" of {len(slices)}" if more else ""
-        found = (
-            _plane(f"Slice {n}{of}", part, dtype) for n, part in enumerate(slices[:MAX_SLICES])
+        slices = list(zip(*(array for array in arrays if isinstance(array, list)), strict=True))
+        is_cut = len(slices) > MAX_SLICES
+        total = f" of {len(slices)}" if is_cut else ""
+        planes = (
+            _plane(f"Slice {n}{total}", parts, dtype) for n, parts in enumerate(slices[:MAX_SLICES])
         )
-        return tuple(replace(one, cut=one.cut or more) for one in found)
-    return (_plane("", [[part] for part in parts] if axes == 1 else parts, dtype),)
+        return tuple(replace(plane, is_cut=plane.is_cut or is_cut) for plane in planes)
+    return (_plane("", [[array] for array in arrays] if axes == 1 else arrays, dtype),)
 
 
 def _element(item: Mapping[str, object], dtype: str) -> Element:
     text = {name: value if isinstance(value := item.get(name), str) else "" for name in TEXTS}
-    text |= {name: shortest(text[name], dtype) for name in ("rounded", "lo", "hi", "got")}
+    text |= {name: shortest_digits(text[name], dtype) for name in ("rounded", "lo", "hi", "got")}
     ulp, output = item.get("ulp"), item.get("output")
     accepted = text["lo"] if text["lo"] == text["hi"] or not text["hi"] else _interval(text)
     return Element(
-        place=f"{output if isinstance(output, str) else ''}[{_index(item.get('index'))}]",
+        name=f"{output if isinstance(output, str) else ''}[{_index(item.get('index'))}]",
         exact=text["exact"],
         rounded=text["rounded"],
         rounded_bits=text["rounded_bits"],
         accepted=accepted,
         got=text["got"],
         got_bits=text["got_bits"],
-        off=_off(ulp, text, dtype),
+        error=_error(ulp, text, dtype),
     )
 
 
@@ -126,132 +127,136 @@ def _interval(text: Mapping[str, str]) -> str:
     return f"[{text['lo']}, {text['hi']}]"
 
 
-def _off(ulp: object, text: Mapping[str, str], dtype: str) -> str:
+def _error(ulp: object, text: Mapping[str, str], dtype: str) -> str:
     if ulp in ("inf", math.inf):  # as a run log spells it, and as a run has it
         return ulps(math.inf)
     if isinstance(ulp, int | float) and not isinstance(ulp, bool) and 0 <= ulp <= 1e30:
-        return ", ".join(filter(None, (ulps(ulp), relative(text["exact"], text["got"], dtype))))
+        relative = relative_error(text["exact"], text["got"], dtype)
+        return ", ".join(filter(None, (ulps(ulp), relative)))
     return ""
 
 
 def _index(data: object) -> str:
-    """Whole numbers with commas between; nothing for anything else."""
+    """Return integers with commas between them; empty for anything else."""
     if not isinstance(data, list | tuple) or not all(type(n) is int for n in data):
         return ""
     return ", ".join(map(str, data[:MAX_AXES]))
 
 
-def _plane(caption: str, parts: Sequence[Any], dtype: str) -> Plane:
+def _plane(caption: str, arrays: Sequence[Any], dtype: str) -> Plane:
     def text(value: Any) -> str:
-        return shortest(str(value), dtype)
+        return shortest_digits(str(value), dtype)
 
     rows = tuple(
         tuple(
-            ElementRow(text(e), text(g), w is True, *map(text, given))
-            for e, g, w, *given in zip(*row, strict=True)
+            PlaneElement(text(expected), text(got), wrong is True, *map(text, mutant_outputs))
+            for expected, got, wrong, *mutant_outputs in zip(*row, strict=True)
         )
-        for row in zip(*parts, strict=True)
+        for row in zip(*arrays, strict=True)
     )
-    shown = tuple(row[:MAX_SIDE] for row in rows[:MAX_SIDE])
-    wrong = sum(place.wrong for row in rows for place in row)
-    return Plane(caption, shown, wrong, cut=sum(map(len, shown)) < sum(map(len, rows)))
+    corner = tuple(row[:MAX_SIDE] for row in rows[:MAX_SIDE])
+    wrong_count = sum(element.wrong for row in rows for element in row)
+    is_cut = sum(map(len, corner)) < sum(map(len, rows))
+    return Plane(caption, corner, wrong_count, is_cut)
 
 
 def _axes(data: object) -> int:
-    """How deep a list is nested, by its first entries."""
+    """Return how deep a list is nested, by its first entries."""
     depth = 0
     while isinstance(data, list) and data:
         depth, data = depth + 1, data[0]
     return depth
 
 
-def _alike(three: Sequence[object], axes: int) -> bool:
-    """Whether nested lists have the same shape, with plain values in the end."""
+def _have_same_shape(arrays: Sequence[object], axes: int) -> bool:
+    """Return whether nested lists have the same shape, with plain values at the innermost level."""
     if axes == 0:
-        return all(isinstance(value, str | int | float) for value in three)
-    lists: list[list[object]] = [part for part in three if isinstance(part, list)]
-    if len(lists) != len(three) or len({len(part) for part in lists}) != 1:
+        return all(isinstance(value, str | int | float) for value in arrays)
+    lists: list[list[object]] = [array for array in arrays if isinstance(array, list)]
+    if len(lists) != len(arrays) or len({len(items) for items in lists}) != 1:
         return False
-    inner = list(_children(lists))
-    return len({len(part) for one in inner for part in one if isinstance(part, list)}) <= 1 and all(
-        _alike(one, axes - 1) for one in inner
-    )
+    children = list(zip(*lists, strict=True))
+    lengths = {len(child) for group in children for child in group if isinstance(child, list)}
+    return len(lengths) <= 1 and all(_have_same_shape(group, axes - 1) for group in children)
 
 
-def _children(lists: Sequence[Sequence[object]]) -> Iterator[list[object]]:
-    yield from (list(parts) for parts in zip(*lists, strict=True))
+MIN_WRONG = 2
+"""Wrong elements that share a pattern, at least: a single number has a ratio to any other."""
+
+RATIO_TOLERANCE = 1e-3
+"""The largest relative error of a ratio: values are rounded."""
+
+MAX_TERM = 64
+"""The largest numerator and denominator of a ratio that is shown as a fraction."""
 
 
-FEW = 2
-"""Wrong elements that something has to hold for, at least: one number has a ratio to any."""
+def error_pattern(data: object, total: int, dtype: str = "") -> str:
+    """Return a sentence about a finding's wrong elements; empty if they share no pattern.
 
-SLACK = 1e-3
-"""How far a ratio may be off, relatively: values are rounded."""
-
-MOST = 64
-"""The largest numerator and denominator of a ratio that is told as a fraction."""
-
-
-def relation(data: object, total: int, dtype: str = "") -> str:
-    """A sentence about the wrong elements of a plane, ``data`` of :func:`planes`; empty for none.
-
-    ``total`` is how many elements of the output are wrong: those of other planes are not looked at.
+    Only the planes around the worst element count, which ``data`` holds for :func:`output_planes`;
+    ``total`` is the number of wrong elements of the output.
     """
-    shown = [plane for plane in planes(data, dtype) if not plane.cut]
-    places = [place for plane in shown for row in plane.rows for place in row]
-    wrong = [place for place in places if place.wrong]
-    if len(wrong) < FEW:
+    planes = [plane for plane in output_planes(data, dtype) if not plane.is_cut]
+    elements = [element for plane in planes for row in plane.rows for element in row]
+    wrong = [element for element in elements if element.wrong]
+    if len(wrong) < MIN_WRONG:
         return ""
-    said = _constant(wrong) or _ratio(wrong, dtype) or _elsewhere(places, wrong)
-    if not said or len(wrong) == total:
-        return said
-    return f"In the plane of the worst element, {said[0].lower()}{said[1:]}"
+    sentence = _constant(wrong) or _ratio(wrong, dtype) or _elsewhere(elements, wrong)
+    if not sentence or len(wrong) == total:
+        return sentence
+    return f"In the plane of the worst element, {sentence[0].lower()}{sentence[1:]}"
 
 
-def _constant(wrong: Sequence[ElementRow]) -> str:
-    values = {place.got for place in wrong}
-    if len(values) != 1 or len({place.expected for place in wrong}) == 1:
+def _constant(wrong: Sequence[PlaneElement]) -> str:
+    values = {element.got for element in wrong}
+    if len(values) != 1 or len({element.expected for element in wrong}) == 1:
         return ""
     return f"All {len(wrong)} wrong elements are {values.pop()}."
 
 
-def _ratio(wrong: Sequence[ElementRow], dtype: str) -> str:
-    """That all are the same multiple of what is expected, which are not all alike."""
-    pairs = [(number(place.expected, dtype), number(place.got, dtype)) for place in wrong]
-    ratios = [got / right for right, got in pairs if right and math.isfinite(got / right)]
-    if len(ratios) < len(pairs) or len({right for right, _ in pairs}) < FEW:
+def _ratio(wrong: Sequence[PlaneElement], dtype: str) -> str:
+    """Describe the ratio of wrong elements to different expected values, if it is the same."""
+    expected = [parse_number(element.expected, dtype) for element in wrong]
+    got = [parse_number(element.got, dtype) for element in wrong]
+    ratios = [g / e for e, g in zip(expected, got, strict=True) if e and math.isfinite(g / e)]
+    if len(ratios) < len(wrong) or len(set(expected)) < MIN_WRONG:
         return ""
     first = ratios[0]
-    if not first or any(abs(ratio - first) > SLACK * abs(first) for ratio in ratios):
+    if not first or any(abs(ratio - first) > RATIO_TOLERANCE * abs(first) for ratio in ratios):
         return ""
-    told = next(_fractions(first), f"{first:.4g}")
-    if told == "1":
+    factor = next(_fractions(first), f"{first:.4g}")
+    if factor == "1":
         return ""
-    of = "of" if "/" in told else "times"
-    return f"All {len(wrong)} wrong elements are {told} {of} the expected value."
+    preposition = "of" if "/" in factor else "times"
+    return f"All {len(wrong)} wrong elements are {factor} {preposition} the expected value."
 
 
 def _fractions(ratio: float) -> Iterator[str]:
-    """The fractions that a ratio may be, the simplest first."""
-    if abs(ratio) > MOST + 1:
+    """Yield the fractions that a ratio may be, the simplest first."""
+    if abs(ratio) > MAX_TERM + 1:
         return
-    for denominator in range(1, MOST + 1):
+    for denominator in range(1, MAX_TERM + 1):
         numerator = round(ratio * denominator)
-        if 0 < abs(numerator) <= MOST and abs(numerator / denominator / ratio - 1) <= SLACK:
+        error = abs(numerator / denominator / ratio - 1)
+        if 0 < abs(numerator) <= MAX_TERM and error <= RATIO_TOLERANCE:
             yield f"{numerator}/{denominator}" if denominator > 1 else f"{numerator}"
 
 
-def _elsewhere(places: Sequence[ElementRow], wrong: Sequence[ElementRow]) -> str:
-    """That what came is expected at other places, and what is expected differs enough to tell."""
-    expected = [place.expected for place in places]
+def _elsewhere(elements: Sequence[PlaneElement], wrong: Sequence[PlaneElement]) -> str:
+    """Describe wrong elements that are expected elsewhere, if expected values mostly differ."""
+    expected = [element.expected for element in elements]
     if len(set(expected)) * 2 < len(expected):
         return ""
-    there = [place for place in wrong if place.got in expected and number(place.got, "") != 0]
-    others = Counter(place.got for place in wrong if place not in there)
-    rest, count = others.most_common(1)[0] if others else ("", 0)
-    if len(there) < FEW or (len(there) + count) * 4 < len(wrong) * 3:
+    moved = [
+        element
+        for element in wrong
+        if element.got in expected and parse_number(element.got, "") != 0
+    ]
+    other_values = Counter(element.got for element in wrong if element not in moved)
+    value, count = other_values.most_common(1)[0] if other_values else ("", 0)
+    if len(moved) < MIN_WRONG or (len(moved) + count) * 4 < len(wrong) * 3:
         return ""
-    if len(there) == len(wrong):
+    if len(moved) == len(wrong):
         return f"All {len(wrong)} wrong elements are what is expected elsewhere."
-    also = f", {count} {'are' if count > 1 else 'is'} {rest}" if count else ""
-    return f"{len(there)} of {len(wrong)} wrong elements are what is expected elsewhere{also}."
+    also = f", {count} {'are' if count > 1 else 'is'} {value}" if count else ""
+    return f"{len(moved)} of {len(wrong)} wrong elements are what is expected elsewhere{also}."

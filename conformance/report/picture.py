@@ -13,19 +13,19 @@ from itertools import chain, zip_longest
 
 from markupsafe import Markup
 
-from conformance.report.picture_window import Axis, DrawnWindow, parse
+from conformance.report.picture_window import Axis, DrawnWindow, parse_window
 from conformance.safe_text import shortened, visible
 
 MAX_CELLS = 12
-"""Positions of one axis that are drawn at most, but for single ones between them."""
+"""Positions of an axis that are drawn at most, besides single ones between them."""
 
 
-def shown(axis: Axis, limit: int = MAX_CELLS) -> tuple[int, ...]:
-    """The positions to draw, in order: ``limit`` of them, and no gap of a single one.
+def positions_to_draw(axis: Axis, limit: int = MAX_CELLS) -> tuple[int, ...]:
+    """Choose the positions to draw, in order: ``limit`` of them, and single ones between.
 
-    A window with its neighbours comes first, then the ends of the axis with their padding, then
-    what is nearest to the window. Of a window that is longer than that both ends are shown, and
-    taps on data that do not count.
+    A window and its neighbours come first, then the ends of the axis with their padding, then the
+    positions nearest to the window. Of a longer window, both ends are drawn, and taps on data that
+    do not count.
     """
     first = min([-max(0, axis.begin), *axis.positions])
     last = max([axis.size - 1 + max(0, axis.end), *axis.positions])
@@ -40,8 +40,11 @@ def shown(axis: Axis, limit: int = MAX_CELLS) -> tuple[int, ...]:
     return tuple(_without_small_gaps(sorted(chosen), first, last))
 
 
-def breaks(positions: Sequence[int], axis: Axis) -> tuple[int, ...]:
-    """Before which of the shown positions, by index, the axis breaks off; ``len`` for the end."""
+def axis_breaks(positions: Sequence[int], axis: Axis) -> tuple[int, ...]:
+    """Return the indices of drawn positions before which positions are left out.
+
+    The number of drawn positions stands for the end of the axis.
+    """
     if not positions:
         return ()
     gaps = [n for n in range(1, len(positions)) if positions[n] != positions[n - 1] + 1]
@@ -53,31 +56,32 @@ def breaks(positions: Sequence[int], axis: Axis) -> tuple[int, ...]:
 
 
 def _by_worth(axis: Axis, first: int, last: int) -> Iterator[int]:
-    """Positions, the most telling first."""
+    """Yield positions, the most instructive first."""
     taps = sorted(set(axis.positions)) or [0]
     low, high = taps[0], taps[-1]
     yield from (low, high)
-    # Few that do not count are what is wrong.
-    yield from [at for at in taps if axis.has(at) and at not in axis.counting][: MAX_CELLS // 2]
-    edges = (low - 1, high + 1)
-    if len(taps) <= MAX_CELLS - len(edges):
+    # If few taps on data do not count, they are the error.
+    uncounted = [tap for tap in taps if axis.has_data(tap) and tap not in axis.counted_positions]
+    yield from uncounted[: MAX_CELLS // 2]
+    neighbours = (low - 1, high + 1)
+    if len(taps) <= MAX_CELLS - len(neighbours):
         yield from taps
-        yield from edges
+        yield from neighbours
     else:
-        yield from edges
+        yield from neighbours
         half = MAX_CELLS // 2
         yield from _alternating(taps[:half], reversed(taps[-half:]))
     yield from (0, axis.size - 1, first, last)
     yield from _alternating(range(high + 1, high + MAX_CELLS), range(low - 1, low - MAX_CELLS, -1))
 
 
-def _alternating(some: Iterable[int], others: Iterable[int]) -> Iterator[int]:
-    pairs = chain.from_iterable(zip_longest(some, others))
+def _alternating(first: Iterable[int], second: Iterable[int]) -> Iterator[int]:
+    pairs = chain.from_iterable(zip_longest(first, second))
     return (position for position in pairs if position is not None)
 
 
 def _without_small_gaps(chosen: Sequence[int], first: int, last: int) -> Iterator[int]:
-    """The positions, and each single one between two of them: a break would take its place."""
+    """Yield the positions, and each single one between two: a break would be as wide."""
     before = first - 1
     for position in chosen:
         if position == before + 2:
@@ -89,7 +93,7 @@ def _without_small_gaps(chosen: Sequence[int], first: int, last: int) -> Iterato
 
 
 HEIGHT = 26
-"""Of a cell."""
+"""The height of a cell, in pixels, as all sizes below."""
 
 GAP = 14
 """The width of a break, and the space between two slices."""
@@ -99,34 +103,34 @@ LETTER = 7.4
 
 
 class Panel:
-    """One slice of a window, drawn from its own corner."""
+    """A slice of a window, with its upper left corner at the origin."""
 
-    def __init__(self, window: DrawnWindow, place: tuple[int, ...], caption: str) -> None:
-        self.window, self.place, self.caption = window, place, caption
+    def __init__(self, window: DrawnWindow, index: tuple[int, ...], caption: str) -> None:
+        self.window, self.index, self.caption = window, index, caption
         single = Axis(1, (0,), (True,))
         self.down, self.across = (single, *window.axes)[-2:]
-        self.rows, self.columns = shown(self.down), shown(self.across)
-        self.one_row = len(window.axes) == 1
+        self.rows, self.columns = positions_to_draw(self.down), positions_to_draw(self.across)
+        self.has_one_row = len(window.axes) == 1
         self.texts = {(y, x): self._text(y, x) for y in self.rows for x in self.columns}
         letters = max([3, *map(len, self.texts.values()), *(len(str(x)) for x in self.columns)])
         self.cell = round(letters * LETTER + 8, 1)
-        rows = 0 if self.one_row else max(len(str(y)) for y in self.rows)
+        rows = 0 if self.has_one_row else max(len(str(y)) for y in self.rows)
         self.left = round(rows * LETTER + 6, 1) if rows else 1.0
         self.top = 20.0 + (18.0 if caption else 0.0)
         self.xs = _offsets(
-            self.left, self.cell, len(self.columns), breaks(self.columns, self.across)
+            self.left, self.cell, len(self.columns), axis_breaks(self.columns, self.across)
         )
-        self.ys = _offsets(self.top, HEIGHT, len(self.rows), breaks(self.rows, self.down))
+        self.ys = _offsets(self.top, HEIGHT, len(self.rows), axis_breaks(self.rows, self.down))
         self.width = max(self.xs[-1] + 2, len(caption) * LETTER)
         self.height = self.ys[-1] + 2
 
     def parts(self) -> Iterator[Markup]:
-        """Everything in it, in the order in which it is painted."""
+        """Yield the elements of the panel, in the order in which they are painted."""
         if self.caption:
             yield _label(0, 13, self.caption, "start")
         for x, position in zip(self.xs, self.columns, strict=False):
             yield _label(x + self.cell / 2, self.top - 6, str(position), "middle")
-        if not self.one_row:
+        if not self.has_one_row:
             for y, position in zip(self.ys, self.rows, strict=False):
                 yield _label(self.left - 5, y + HEIGHT / 2 + 4, str(position), "end")
         for y, row in zip(self.ys, self.rows, strict=False):
@@ -150,30 +154,30 @@ class Panel:
             ).format(kind, x + self.cell / 2, y + HEIGHT / 2 + 4, text)
 
     def _kind(self, row: int, column: int) -> str:
-        """What a cell is, as classes: ``tap`` or not, on ``data`` or ``pad``, counted or not."""
-        places = self._places(row, column)
-        ground = "data" if all(axis.has(at) for axis, at in places) else "pad"
-        if not all(at in axis.taps for axis, at in places):
+        """Return the classes of a cell: ``tap`` or not, ``data`` or ``pad``, counted or not."""
+        positions = self._positions(row, column)
+        ground = "data" if all(axis.has_data(position) for axis, position in positions) else "pad"
+        if not all(position in axis.taps for axis, position in positions):
             return ground
-        counts = all(at in axis.counting for axis, at in places)
+        counts = all(position in axis.counted_positions for axis, position in positions)
         return f"tap {ground}" if counts or ground == "pad" else f"tap {ground} out"
 
-    def _places(self, row: int, column: int) -> list[tuple[Axis, int]]:
-        at = (*self.place, row, column)[-len(self.window.axes) :]
-        return list(zip(self.window.axes, at, strict=True))
+    def _positions(self, row: int, column: int) -> list[tuple[Axis, int]]:
+        positions = (*self.index, row, column)[-len(self.window.axes) :]
+        return list(zip(self.window.axes, positions, strict=True))
 
     def _text(self, row: int, column: int) -> str:
-        places = self._places(row, column)
-        if not all(axis.has(at) for axis, at in places):
+        positions = self._positions(row, column)
+        if not all(axis.has_data(position) for axis, position in positions):
             return ""
         value = self.window.data
-        for _, at in places:
-            value = value[at]
-        times = math.prod(axis.taps[at] for axis, at in places)
+        for _, position in positions:
+            value = value[position]
+        times = math.prod(axis.taps[position] for axis, position in positions)
         return _short(value) + (f" \u00d7{times}" if times > 1 else "")
 
     def _outline(self) -> Iterator[Markup]:
-        """A frame around all cells that the window spans, in this slice."""
+        """Yield a frame around all cells of this slice that the window spans."""
         spans = [_span(self.down, self.rows, self.ys), _span(self.across, self.columns, self.xs)]
         if all(spans):
             (top, bottom), (left, right) = (span for span in spans if span)
@@ -183,36 +187,37 @@ class Panel:
             ).format(left, top, right - left, bottom - top)
 
     def _breaks(self) -> Iterator[Markup]:
-        """A zigzag wherever positions are left out."""
+        """Yield a zigzag wherever positions are left out."""
         top, bottom, left, right = self.top, self.ys[-1], self.left, self.xs[-1]
-        for n in breaks(self.columns, self.across):
+        for n in axis_breaks(self.columns, self.across):
             x = self.xs[n] - GAP / 2
             yield _zigzag([(x + side, y) for side, y in _steps(top, bottom)])
-        for n in breaks(self.rows, self.down):
+        for n in axis_breaks(self.rows, self.down):
             y = self.ys[n] - GAP / 2
             yield _zigzag([(x, y + side) for side, x in _steps(left, right)])
 
 
 def _offsets(start: float, size: float, count: int, gaps: Sequence[int]) -> list[float]:
-    """Where each of some cells begins, and where the last one ends; breaks take up space."""
-    found, at = [], start
+    """Return where each cell begins, and where the last one ends; breaks take up space."""
+    offsets, offset = [], start
     for number in range(count + 1):
-        at += GAP * (number in gaps)
-        found.append(round(at, 1))
-        at += size
-    return found
+        offset += GAP * (number in gaps)
+        offsets.append(round(offset, 1))
+        offset += size
+    return offsets
 
 
 def _span(
     axis: Axis, positions: Sequence[int], offsets: Sequence[float]
 ) -> tuple[float, float] | None:
-    """Where the first and the last cell begin that taps of an axis read."""
-    inside = [at for position, at in zip(positions, offsets, strict=False) if position in axis.taps]
+    """Return where the first and the last cell begin that taps of an axis read."""
+    pairs = zip(positions, offsets, strict=False)
+    inside = [offset for position, offset in pairs if position in axis.taps]
     return (inside[0], inside[-1]) if inside else None
 
 
 def _steps(start: float, end: float) -> Iterator[tuple[float, float]]:
-    """The corners of a zigzag, as its side and its place along the way."""
+    """Yield the corners of a zigzag, as distances from its line and along it."""
     count = max(2, round((end - start) / 8))
     for n in range(count + 1):
         yield (3.0 if n % 2 else -3.0), round(start + (end - start) * n / count, 1)
@@ -225,7 +230,7 @@ def _zigzag(corners: Sequence[tuple[float, float]]) -> Markup:
 
 
 def _hatches(x: float, y: float, width: float, height: float) -> Iterator[str]:
-    """Slanted lines across a cell, as path data."""
+    """Yield slanted lines across a cell, as path data."""
     for start in range(6, int(width + height), 6):
         low, high = max(0.0, start - height), min(float(start), width)
         yield f"M{x + low:g} {y + start - low:g}L{x + high:g} {y + start - high:g}"
@@ -246,66 +251,68 @@ MAX_SLICES = 4
 """Slices of a three-dimensional window that are drawn at most."""
 
 MAX_WIDTH = 620
-"""Slices stand beside each other as far as they fit into this."""
+"""The width into which slices beside each other have to fit."""
 
 
 @dataclass(frozen=True)
 class SvgPicture:
-    """An ``svg`` element, and the ``sentence`` that says the same."""
+    """An ``svg`` element, and a ``sentence`` with the same content."""
 
     svg: Markup
     sentence: str
 
 
-def picture(window: object) -> SvgPicture | None:
-    """The picture of a finding's ``detail["window"]``; None where that describes no window.
+def window_picture(window: object) -> SvgPicture | None:
+    """Draw a finding's ``detail["window"]``; None if that describes no window.
 
-    Anything may be passed: see :func:`conformance.report.picture_window.parse` for what is drawn.
+    Anything may be passed: see :func:`conformance.report.picture_window.parse_window`.
+
     Taps that count are filled, those on padding hatched, those that do not count struck through.
     """
-    parsed = parse(window)
-    return None if parsed is None else _drawn(parsed)
+    parsed = parse_window(window)
+    return None if parsed is None else _draw(parsed)
 
 
-def picture_under(window: object) -> SvgPicture | None:
-    """The same data with the taps that the diagnosed fault has; None where it is not told."""
+def mutant_window_picture(window: object) -> SvgPicture | None:
+    """Draw the data with the taps of the diagnosed mutant; None without taps."""
     if not isinstance(window, Mapping) or not isinstance(under := window.get("under"), Mapping):
         return None
-    told = {name: under.get(name) for name in ("positions", "counts", "divisor")}
-    return picture({**window, **told})
+    taps = {name: under.get(name) for name in ("positions", "counts", "divisor")}
+    return window_picture({**window, **taps})
 
 
-def _drawn(window: DrawnWindow) -> SvgPicture:
-    panels = [Panel(window, *place) for place in _slices(window)]
-    x = y = row = width = 0.0
+def _draw(window: DrawnWindow) -> SvgPicture:
+    panels = [Panel(window, index, caption) for index, caption in _slices(window)]
+    x = y = row_height = width = 0.0
     parts = []
     for panel in panels:
         if x and x + panel.width > MAX_WIDTH:
-            x, y, row = 0.0, y + row + GAP, 0.0
+            x, y, row_height = 0.0, y + row_height + GAP, 0.0
         parts.append(
             Markup('<g transform="translate({:g} {:g})">{}</g>').format(
                 x, y, Markup("").join(panel.parts())
             )
         )
-        width, row = max(width, x + panel.width), max(row, panel.height)
+        width, row_height = max(width, x + panel.width), max(row_height, panel.height)
         x += panel.width + GAP
     sentence = visible(window.sentence)
     svg = Markup(
         '<svg class="picture" role="img" aria-label="{0}" width="{1:g}" height="{2:g}"'
         ' viewBox="0 0 {1:g} {2:g}">{3}</svg>'
-    ).format(sentence, round(width, 1), round(y + row, 1), Markup("").join(parts))
+    ).format(sentence, round(width, 1), round(y + row_height, 1), Markup("").join(parts))
     return SvgPicture(svg, sentence)
 
 
 def _slices(window: DrawnWindow) -> Iterator[tuple[tuple[int, ...], str]]:
-    """The position before the last two axes, and a caption, of each slice that is drawn."""
+    """Yield the index before the last two axes, and a caption, of each slice to draw."""
     if len(window.axes) < 3:
         yield (), ""
         return
     depth = window.axes[0]
     taps = sorted(depth.taps) or [0]
-    some = taps if len(taps) <= MAX_SLICES else taps[: MAX_SLICES - 1] + taps[-1:]
-    for number, position in enumerate(some):
-        left_out = number == MAX_SLICES - 1 and len(taps) > MAX_SLICES
-        more = f"{len(taps) - MAX_SLICES} slices left out; " if left_out else ""
-        yield (position,), f"{more}slice {position}{'' if depth.has(position) else ', padding'}"
+    drawn = taps if len(taps) <= MAX_SLICES else taps[: MAX_SLICES - 1] + taps[-1:]
+    for number, position in enumerate(drawn):
+        follows_gap = number == MAX_SLICES - 1 and len(taps) > MAX_SLICES
+        note = f"{len(taps) - MAX_SLICES} slices left out; " if follows_gap else ""
+        padding = "" if depth.has_data(position) else ", padding"
+        yield (position,), f"{note}slice {position}{padding}"

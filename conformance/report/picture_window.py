@@ -10,83 +10,88 @@ from functools import cached_property
 from typing import Any
 
 MAX_TAPS = 1 << 16
-"""Taps of one axis at most; no picture could show more."""
+"""Taps of an axis at most; no picture could show more."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One spatial axis of a window: which of its positions the taps read.
+    """A spatial axis of a window, with the positions that its taps read.
 
-    ``positions`` has one entry a tap: negative or at least ``size`` on padding. ``taken`` says of
-    each whether it counts. ``begin`` and ``end`` are the padding at the ends of the axis.
+    Attributes:
+        positions: of each tap; negative or at least ``size`` on padding.
+        counts: whether each tap counts.
+        begin: the padding before the data.
+        end: the padding after the data.
     """
 
     size: int
     positions: tuple[int, ...]
-    taken: tuple[bool, ...]
+    counts: tuple[bool, ...]
     begin: int = 0
     end: int = 0
 
     @cached_property
     def taps(self) -> Counter[int]:
-        """How many taps read each position."""
+        """The number of taps that read each position."""
         return Counter(self.positions)
 
     @cached_property
-    def counting(self) -> frozenset[int]:
-        """The positions of which some tap counts."""
-        pairs = zip(self.positions, self.taken, strict=True)
-        return frozenset(position for position, taken in pairs if taken)
+    def counted_positions(self) -> frozenset[int]:
+        """The positions with a tap that counts."""
+        pairs = zip(self.positions, self.counts, strict=True)
+        return frozenset(position for position, counts in pairs if counts)
 
-    def has(self, position: int) -> bool:
-        """Whether the position holds data."""
+    def has_data(self, position: int) -> bool:
+        """Return whether the position holds data."""
         return 0 <= position < self.size
 
     @property
-    def on_data(self) -> int:
-        """How many taps read data."""
-        return sum(self.has(position) for position in self.positions)
+    def data_taps(self) -> int:
+        """The number of taps that read data."""
+        return sum(self.has_data(position) for position in self.positions)
 
 
 @dataclass(frozen=True)
 class DrawnWindow:
-    """The taps of one element of an output over one to three spatial axes.
+    """The taps of an element of an output over one to three spatial axes.
 
-    ``data`` is a nested list of the shape of the axes; ``divisor`` is None where there is none.
-    ``told`` says whether the log told which taps count; otherwise those that read data do.
+    Attributes:
+        data: a nested list of the shape of the axes.
+        divisor: None if there is none.
+        has_counts: the log says which taps count; otherwise those that read data count.
     """
 
     axes: tuple[Axis, ...]
     data: Any = field(repr=False)
     divisor: int | None = None
-    told: bool = False
+    has_counts: bool = False
 
     @property
     def sentence(self) -> str:
-        """What a picture of the window shows, in words."""
+        """The window, in words."""
         size = " by ".join(str(axis.size) for axis in self.axes)
         taps = math.prod(len(axis.positions) for axis in self.axes)
         if not taps:
-            return f"The window has no taps; the data has {size}.{self._divided}"
+            return f"The window has no taps; the data has {size}.{self._divisor_sentence}"
         spans = " by ".join(_span(axis.positions) for axis in self.axes)
-        on_data = math.prod(axis.on_data for axis in self.axes)
+        on_data = math.prod(axis.data_taps for axis in self.axes)
         text = f"The window spans positions {spans}; the data has {size}. "
         if taps == on_data:
             text += "Its one tap reads data" if taps == 1 else f"All its {taps} taps read data"
         else:
             text += f"{on_data} of its {taps} taps read data, {taps - on_data} lie on padding"
-        taken = math.prod(sum(axis.taken) for axis in self.axes)
-        if self.told and taken != on_data:
-            text += f"; {taken} count{'s' * (taken == 1)}"
-        return f"{text}.{self._divided}"
+        counted = math.prod(sum(axis.counts) for axis in self.axes)
+        if self.has_counts and counted != on_data:
+            text += f"; {counted} count{'s' * (counted == 1)}"
+        return f"{text}.{self._divisor_sentence}"
 
     @property
-    def _divided(self) -> str:
+    def _divisor_sentence(self) -> str:
         return "" if self.divisor is None else f" The divisor is {self.divisor}."
 
 
-def parse(data: object) -> DrawnWindow | None:
-    """The window that a finding's ``detail["window"]`` describes; None where it describes none.
+def parse_window(data: object) -> DrawnWindow | None:
+    """Parse a finding's ``detail["window"]``; None if it describes no window.
 
     ``input`` is a nested list over the spatial axes, ``positions`` and ``counts`` have a list an
     axis, ``pads`` has [begin, end] an axis. ``counts``, ``pads`` and ``divisor`` may be missing.
@@ -99,24 +104,33 @@ def parse(data: object) -> DrawnWindow | None:
     shape = _shape(data.get("input"), len(positions))
     if shape is None:
         return None
-    counts = _counts(data.get("counts"), positions)
     pads = _pads(data.get("pads"), len(positions))
-    axes = []
-    for number, (size, at, (begin, end)) in enumerate(zip(shape, positions, pads, strict=True)):
-        taken = counts[number] if counts else tuple(0 <= position < size for position in at)
-        axes.append(Axis(size, at, taken, begin, end))
+    counts = _counts(data.get("counts"), positions)
+    has_counts = counts is not None
+    if counts is None:
+        counts = [
+            tuple(0 <= position < size for position in axis)
+            for size, axis in zip(shape, positions, strict=True)
+        ]
+    axes = tuple(
+        Axis(size, axis, axis_counts, begin, end)
+        for size, axis, axis_counts, (begin, end) in zip(
+            shape, positions, counts, pads, strict=True
+        )
+    )
     divisor = data.get("divisor")
-    whole = isinstance(divisor, int) and not isinstance(divisor, bool) and abs(divisor) < 2**63
-    return DrawnWindow(tuple(axes), data["input"], divisor if whole else None, counts is not None)
+    if not isinstance(divisor, int) or isinstance(divisor, bool) or abs(divisor) >= 2**63:
+        divisor = None
+    return DrawnWindow(axes, data["input"], divisor, has_counts)
 
 
 def _span(positions: Sequence[int]) -> str:
     low, high = min(positions), max(positions)
     if low == high:
         return str(low)
-    apart = " (with gaps)" if len(set(positions)) <= high - low else ""
-    again = " (some more than once)" if len(set(positions)) < len(positions) else ""
-    return f"{low} to {high}{apart}{again}"
+    gaps = " (with gaps)" if len(set(positions)) <= high - low else ""
+    repeated = " (some more than once)" if len(set(positions)) < len(positions) else ""
+    return f"{low} to {high}{gaps}{repeated}"
 
 
 def _positions(data: Mapping[str, Any]) -> list[tuple[int, ...]] | None:
@@ -130,8 +144,8 @@ def _positions(data: Mapping[str, Any]) -> list[tuple[int, ...]] | None:
 def _counts(data: object, positions: Sequence[Sequence[int]]) -> list[tuple[bool, ...]] | None:
     if not isinstance(data, list | tuple) or len(data) != len(positions):
         return None
-    for axis, at in zip(data, positions, strict=True):
-        if not isinstance(axis, list | tuple) or len(axis) != len(at):
+    for axis, axis_positions in zip(data, positions, strict=True):
+        if not isinstance(axis, list | tuple) or len(axis) != len(axis_positions):
             return None
         if not all(isinstance(item, bool) for item in axis):
             return None
@@ -145,7 +159,7 @@ def _pads(data: object, axes: int) -> list[tuple[int, int]]:
 
 
 def _integers(value: object) -> tuple[int, ...] | None:
-    """Whole numbers of sane size."""
+    """Return integers of sane size; None for anything else."""
     if not isinstance(value, list | tuple) or len(value) > MAX_TAPS:
         return None
     if not all(type(item) is int and abs(item) < 2**31 for item in value):
@@ -154,7 +168,7 @@ def _integers(value: object) -> tuple[int, ...] | None:
 
 
 def _shape(data: object, axes: int) -> tuple[int, ...] | None:
-    """The shape of a nested list with that many axes; None where it is ragged or empty."""
+    """Return the shape of a nested list with that many axes; None if it is ragged or empty."""
     if axes == 0:
         return () if isinstance(data, int | float | str) else None
     if not isinstance(data, list | tuple) or not data:

@@ -1,4 +1,4 @@
-"""The report formats, and writing one to a file."""
+"""The report formats, and writing a report to a file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from conformance.errors import UsageError
 from conformance.log.run_log import RunLog
 from conformance.replacement import replacing
 
-ELSEWHERE = "choose another place, that you may write to"
+OTHER_FOLDER = "choose another place, that you may write to"
 
 
 class Format(Protocol):
-    """A module that shows a run log in one format."""
+    """A module that renders a run log in a format."""
 
     FILE: str
-    """The name of the file that it is written to."""
+    """The name of the file of a report."""
 
     def render(self, run: RunLog) -> str:
-        """The run in this format; the same log gives the same text."""
+        """Render a run; the same log gives the same text."""
 
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -42,7 +42,11 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 
 
 def report_format(name: str) -> Format:
-    """The format of a name; raises :class:`UsageError` for an unknown one."""
+    """Return the format of a name.
+
+    Raises:
+        UsageError: the name is unknown.
+    """
     if name not in FORMATS:
         raise UsageError(
             f"unknown report format {name!r}", hint=f"one of: {', '.join(sorted(FORMATS))}"
@@ -51,30 +55,37 @@ def report_format(name: str) -> Format:
 
 
 def write_report(
-    run: RunLog, directory: str | os.PathLike[str], name: str = "html", *, hint: str = ELSEWHERE
+    run: RunLog, directory: str | os.PathLike[str], name: str = "html", *, hint: str = OTHER_FOLDER
 ) -> Path:
-    """Write a report into a folder, made where missing, and return its path.
+    """Write a report into a folder, which is created if missing, and return its path.
 
-    The file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
-    cannot be written.
+    The file appears complete or not at all.
+
+    Raises:
+        UsageError: the file cannot be written; with the ``hint``.
     """
     return write_format(run, Path(directory) / report_format(name).FILE, name, hint=hint)
 
 
-def write_format(run: RunLog, path: Path, name: str, *, hint: str = ELSEWHERE) -> Path:
+def write_format(run: RunLog, path: Path, name: str, *, hint: str = OTHER_FOLDER) -> Path:
     """Write a run in a format to a file, and return its path.
 
-    The file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
-    cannot be written.
+    The file appears complete or not at all.
+
+    Raises:
+        UsageError: the file cannot be written; with the ``hint``.
     """
     return write_text(path, report_format(name).render(run), hint=hint)
 
 
-def write_text(path: Path, text: str, *, hint: str = ELSEWHERE) -> Path:
-    """Write a text to a file, whose folder is made where missing, and return its path.
+def write_text(path: Path, text: str, *, hint: str = OTHER_FOLDER) -> Path:
+    """Write a text to a file, whose folder is created if missing.
 
-    The file appears whole or not at all. A link stays one, and a pipe or a device is written to.
-    Raises :class:`UsageError`, with the ``hint``, where it cannot be written.
+    The file appears complete or not at all. A link stays a link, and a pipe or a device is written
+    to. Returns its path.
+
+    Raises:
+        UsageError: the file cannot be written; with the ``hint``.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

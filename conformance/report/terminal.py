@@ -9,17 +9,17 @@ from conformance.log.events import GateEntry
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
-from conformance.report.view import OperatorRow, Tone, View, strengths, view
+from conformance.report.view import OperatorRow, Tone, View, operator_strengths, run_view
 from conformance.report.wording import (
-    apart,
-    counted,
+    cause_counts,
     duration,
-    evidence,
-    options,
-    precision,
+    known_failure_text,
+    option_groups,
+    precision_text,
+    shorten_distinctly,
+    utc_time,
     vectors,
-    when,
-    why,
+    worst_element_rows,
 )
 from conformance.safe_text import one_line, shortened, wrap
 
@@ -27,27 +27,27 @@ FILE = "summary.txt"
 
 COLUMNS = ("vectors", "passed", "failed", "errors", "unsup.", "skipped", "reading", "graded")
 
-PARTS = (
+COLUMNS_NOTE = (
     "vectors = passed + failed + errors + unsup. + skipped; errors: an exception, a crash, a wrong "
     "shape or type; reading: passed by an allowed interpretation; graded: tested value vectors, so "
     "no negative tests"
 )
-"""What the columns count."""
+"""The meaning of the columns."""
 
 MAX_MESSAGE = 6
 """Lines of a message shown at most."""
 
 MAX_THREADS = 3
-"""Public threads about a fault shown at most."""
+"""Public threads about a mutant shown at most."""
 
 MAX_OPERATORS = 8
 """Operators of a cause shown at most."""
 
-MAX_EDGES = 8
-"""Edges of a finding shown at most."""
+MAX_TARGETS = 8
+"""Coverage targets of a finding shown at most."""
 
-MAX_WEAK, MAX_PARTS = 5, 3
-"""Operators whose evidence is too weak shown at most, and parts of each."""
+MAX_WEAK, MAX_PARTITIONS = 5, 3
+"""Operators whose evidence is too weak shown at most, and partitions of each."""
 
 MAX_ENTRIES = 10
 """Entries of a gate shown at most, of each kind; a log and its page have all."""
@@ -57,36 +57,37 @@ TONES = {Tone.GOOD: GREEN, Tone.KNOWN: YELLOW, Tone.WEAK: YELLOW, Tone.NEUTRAL: 
 
 
 def render(run: RunLog) -> str:
-    """The whole summary, every new cause in it, 80 columns wide and without colour."""
+    """Return the summary with every new cause, 80 columns wide and without colour."""
     return summary(run, limit=len(run.causes)) + "\n"
 
 
 def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 10) -> str:
-    """The summary of a run; its last line is the claim. New causes are shown, known ones told.
+    """Return the summary of a run; its last line is the claim.
 
-    No line is wider than ``width`` except those made to be copied: the claim, and a command with
-    a word that is wider. At most ``limit`` causes are shown, the rest counted.
+    New causes are shown in full, known failures as entries of the gate's file. No line is wider
+    than ``width`` except those made to be copied: the claim, and a command with a wider word. At
+    most ``limit`` causes are shown, the others counted.
     """
-    shown = view(run)
+    view = run_view(run)
     paint = _Paint(color)
     blocks = [
-        _heading(shown, width, paint),
-        _table(shown, width),
-        _unsupported(shown, width),
-        _causes(shown, width, limit, paint),
-        _known(shown, width),
-        _out_of_date(shown, width),
-        _required(shown, width),
-        _readings(shown, width, paint),
-        _weak(shown, width),
-        _verdict(shown, width, paint),
-        [one_line(shown.claim)],
+        _heading(view, width, paint),
+        _table(view, width),
+        _unsupported(view, width),
+        _causes(view, width, limit, paint),
+        _known_failures(view, width),
+        _out_of_date(view, width),
+        _requirements(view, width),
+        _questions(view, width, paint),
+        _weak(view, width),
+        _verdict(view, width, paint),
+        [one_line(view.claim)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 class _Paint:
-    """Colours, or nothing."""
+    """Adds colours to text, if they are on."""
 
     def __init__(self, on: bool) -> None:
         self.on = on
@@ -95,33 +96,33 @@ class _Paint:
         return "".join(codes) + text + RESET if self.on else text
 
 
-def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
-    start, end = shown.run.start, shown.run.end
+def _heading(view: View, width: int, paint: _Paint) -> list[str]:
+    start, end = view.run.start, view.run.end
     backend, suite, options = start.backend, start.suite, start.options
-    tested = f"level {options.level}, precision {precision(options.precision)}"
+    settings = f"level {options.level}, precision {precision_text(options.precision)}"
     for values, noun in ((options.dtypes, "types"), (options.ranks, "ranks")):
         if values:
-            tested += f", {noun} {', '.join(map(str, values))} only"
+            settings += f", {noun} {', '.join(map(str, values))} only"
     if options.shard is not None:
-        tested += f", shard {options.shard}"
+        settings += f", shard {options.shard}"
     if options.shuffle is not None:
-        tested += f", order {options.shuffle}"
+        settings += f", order {options.shuffle}"
     seconds = "" if end is None else f", {duration(end.seconds)}"
-    first = wrap(f"{backend.name} {backend.version}: {tested}", width)
+    title = wrap(f"{backend.name} {backend.version}: {settings}", width)
     return [
-        *(paint(line, BOLD) for line in first),
+        *(paint(line, BOLD) for line in title),
         *wrap(
             f"suite {suite.name} ({suite.digest.removeprefix('sha256:')[:12]}), "
-            f"{vectors(shown.total.selected)}; {when(start.started)}{seconds}",
+            f"{vectors(view.total.selected)}; {utc_time(start.started)}{seconds}",
             width,
         ),
     ]
 
 
-def _table(shown: View, width: int) -> list[str]:
-    rows = [(one_line(row.op), _counts(row)) for row in shown.table]
+def _table(view: View, width: int) -> list[str]:
+    rows = [(one_line(row.op), _counts(row)) for row in view.table]
     if len(rows) != 1:
-        rows.append(("all", _counts(shown.total)))
+        rows.append(("all", _counts(view.total)))
     numbers = [[f"{count:,}" for count in counts] for _, counts in rows]
     columns = [
         max(len(name), *(len(line[i]) for line in numbers)) for i, name in enumerate(COLUMNS)
@@ -136,9 +137,9 @@ def _table(shown: View, width: int) -> list[str]:
             lines.extend(textwrap.wrap(name, width))
             name = ""
         lines.append(_row(name.ljust(label), line, columns))
-    lines += wrap(PARTS, width, "    ", "  ")
-    if shown.total.missing:
-        lines += ["", f"{shown.total.missing:,} selected vectors have no result."]
+    lines += wrap(COLUMNS_NOTE, width, "    ", "  ")
+    if view.total.missing:
+        lines += ["", f"{view.total.missing:,} selected vectors have no result."]
     return lines
 
 
@@ -155,82 +156,82 @@ def _row(label: str, cells: Iterable[str], columns: Iterable[int]) -> str:
     return f"{label} {numbers}"
 
 
-def _unsupported(shown: View, width: int) -> list[str]:
-    if not shown.unsupported:
+def _unsupported(view: View, width: int) -> list[str]:
+    if not view.unsupported:
         return []
     lines = ["Unsupported"]
-    reasons = [one_line(group.reason) for group in shown.unsupported]
-    for group, reason in zip(shown.unsupported[:5], reasons, strict=False):
-        told = apart(reason, reasons, 2 * width) or "no reason given"
-        whose = f"{shortened(group.op, width)}, {vectors(group.count)}"
-        lines += wrap(f"{whose}: {told}", width, "    ", "  ")[:6]
-    if len(shown.unsupported) > 5:
-        lines.append(f"  and {vectors(sum(g.count for g in shown.unsupported[5:]))} more")
+    reasons = [one_line(group.reason) for group in view.unsupported]
+    for group, reason in zip(view.unsupported[:5], reasons, strict=False):
+        text = shorten_distinctly(reason, reasons, 2 * width) or "no reason given"
+        subject = f"{shortened(group.op, width)}, {vectors(group.count)}"
+        lines += wrap(f"{subject}: {text}", width, "    ", "  ")[:6]
+    if len(view.unsupported) > 5:
+        lines.append(f"  and {vectors(sum(g.count for g in view.unsupported[5:]))} more")
     return lines
 
 
-def _causes(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
-    if not shown.new:
+def _causes(view: View, width: int, limit: int, paint: _Paint) -> list[str]:
+    if not view.new_causes:
         return []
-    heading = "New causes" if shown.known else "Causes"
-    count = counted(one.cause for one in shown.new)
+    heading = "New causes" if view.known_failures else "Causes"
+    count = cause_counts(cause_view.cause for cause_view in view.new_causes)
     lines = wrap(f"{heading} ({count}), worst first", width)
-    for number, one in enumerate(shown.new[:limit], 1):
-        lines += ["", *_cause(number, one, width, paint)]
-    if len(shown.new) > limit:
-        lines += ["", f"and {len(shown.new) - limit} more; see the log."]
+    for number, cause_view in enumerate(view.new_causes[:limit], 1):
+        lines += ["", *_cause(number, cause_view, width, paint)]
+    if len(view.new_causes) > limit:
+        lines += ["", f"and {len(view.new_causes) - limit} more; see the log."]
     return lines
 
 
-def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[str]:
-    cause, finding = one.cause, one.lead.finding
+def _cause(number: int, cause_view: CauseView, width: int, paint: _Paint) -> Iterator[str]:
+    cause, lead = cause_view.cause, cause_view.lead
+    finding = lead.finding
     label = f"{number:>3}. "
     title = wrap(cause.headline, width, " " * len(label), label)
     yield from (paint(line, BOLD) for line in title)
     fixed = f"; fixed in {', '.join(cause.fixed)}" if cause.fixed else ""
-    yield from _field("effect", f"{one.tag}{fixed}", width)
-    yield from _diagnosis(one, width)
+    yield from _field("effect", f"{cause_view.tag}{fixed}", width)
+    yield from _diagnosis(cause_view, width)
     if cause.common:
-        told = "; ".join(f"{edge} ({why})" for edge, why in cause.common.items())
-        yield from _field("common", told, width)
-    if len(one.findings) > 1:
-        for found in one.findings[:MAX_OPERATORS]:
-            other = found.finding
-            yield from _field("in", f"{other.op}: {other.title}, {other.smallest}", width)
-        if len(one.findings) > MAX_OPERATORS:
-            yield from _field("in", f"{len(one.findings) - MAX_OPERATORS} more", width)
+        targets = "; ".join(f"{target} ({reason})" for target, reason in cause.common.items())
+        yield from _field("common", targets, width)
+    if len(cause.findings) > 1:
+        for listed in cause.findings[:MAX_OPERATORS]:
+            yield from _field("in", f"{listed.op}: {listed.title}, {listed.smallest}", width)
+        if len(cause.findings) > MAX_OPERATORS:
+            yield from _field("in", f"{len(cause.findings) - MAX_OPERATORS} more", width)
     else:
         yield from _field("in", f"{finding.op}: {finding.title}", width)
     yield from _field("reproducer", finding.smallest, width)
-    yield from _field("case", one.lead.case, width)
-    edges = ", ".join(finding.edges[:MAX_EDGES])
-    if len(finding.edges) > MAX_EDGES:
-        edges += f" and {len(finding.edges) - MAX_EDGES} more"
-    yield from _field("targets", edges, width)
-    for label, text in evidence(finding.witness, one.lead.off):
+    yield from _field("case", lead.case, width)
+    targets = ", ".join(finding.edges[:MAX_TARGETS])
+    if len(finding.edges) > MAX_TARGETS:
+        targets += f" and {len(finding.edges) - MAX_TARGETS} more"
+    yield from _field("targets", targets, width)
+    for label, text in worst_element_rows(finding.witness, lead.error):
         yield from _field(label, text, width)
     yield from _message(finding, width)
-    yield from _field("advice", one.advice, width)
+    yield from _field("advice", cause_view.advice, width)
     yield from _command("reproduce", finding.reproduce, width)
     if not cause.explained:
-        yield from _command("search for smaller cases", one.lead.fuzz, width)
+        yield from _command("search for smaller cases", lead.fuzz_command, width)
 
 
-def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
-    """What it comes from, how sure that is, and where to read on."""
-    found = one.lead.diagnosis
-    if found is None:
+def _diagnosis(cause_view: CauseView, width: int) -> Iterator[str]:
+    """Yield the explanation, how sure it is, and where to read on."""
+    diagnosis = cause_view.lead.diagnosis
+    if diagnosis is None:
         return
-    # What the title says is not said again.
-    same = found.sentence.rstrip(". ") == one.cause.title
-    told = found.more if same else found.text
-    yield from _field("because", told and f"{one.of}{told}", width)
-    others = [", ".join(other.ids) for other in found.alternatives]
-    yield from _field("or", "; ".join(others), width)
-    for look in dict.fromkeys(fault.look for fault in one.faults):
+    # The title is not repeated.
+    is_title = diagnosis.sentence.rstrip(". ") == cause_view.cause.title
+    text = diagnosis.more if is_title else diagnosis.text
+    yield from _field("because", text and f"{cause_view.operator_prefix}{text}", width)
+    alternatives = [", ".join(alternative.ids) for alternative in diagnosis.alternatives]
+    yield from _field("or", "; ".join(alternatives), width)
+    for look in dict.fromkeys(mutant.look for mutant in cause_view.mutants):
         yield from _field("look at", look, width)
-    for fault in one.faults:
-        threads = [thread.text for thread in fault.threads if thread.link]
+    for mutant in cause_view.mutants:
+        threads = [thread.text for thread in mutant.threads if thread.link]
         for thread in threads[:MAX_THREADS]:
             yield from _field("see", thread, width)
 
@@ -250,11 +251,11 @@ def _message(finding: Finding, width: int) -> Iterator[str]:
 
 
 def _command(label: str, command: str, width: int) -> Iterator[str]:
-    """A command to be copied: continued with backslashes, broken before options only."""
+    """Yield a command to be copied, broken before options, continued with backslashes."""
     if not command:
         return
     lines: list[str] = []
-    for option in options(one_line(command)):
+    for option in option_groups(one_line(command)):
         fits = lines and len(lines[-1]) + len(option) + len("        ") + len(" \\") <= width
         lines[-1:] = [f"{lines[-1]} {option}"] if fits else [*lines[-1:], option]
     yield f"     {label}"
@@ -263,74 +264,78 @@ def _command(label: str, command: str, width: int) -> Iterator[str]:
         yield f"{indent}{line}" + (" \\" if i < len(lines) - 1 else "")
 
 
-def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
-    if not shown.readings:
+def _questions(view: View, width: int, paint: _Paint) -> list[str]:
+    if not view.questions:
         return []
     lines = wrap("Implementation-defined behaviour (* not the expected interpretation)", width)
-    for op, questions in shown.readings.items():
+    for op, questions in view.questions.items():
         lines += ["", *(paint(line, BOLD) for line in wrap(op, width))]
         for question in questions:
             if question.answers:
-                text = f"{question.text} (mixed)" if question.mixed else question.text
+                text = f"{question.text} (mixed)" if question.is_mixed else question.text
                 lines += wrap(text, width, "    ", "  ")
-            for a in question.answers:
-                said = f"{a.answer}: {vectors(a.vectors)} ({a.dtypes}), {a.example}"
-                lines += wrap(said, width, " " * 8, "    * " if a.other else "      ")
-        silent = "; ".join(question.text for question in questions if not question.answers)
-        if silent:
-            lines += wrap(f"not observed: {silent}", width, "    ", "  ")
+            for answer in question.answers:
+                count = vectors(answer.vectors)
+                text = f"{answer.answer}: {count} ({answer.dtypes}), {answer.example}"
+                lines += wrap(text, width, " " * 8, "    * " if answer.is_unexpected else "      ")
+        unanswered = "; ".join(question.text for question in questions if not question.answers)
+        if unanswered:
+            lines += wrap(f"not observed: {unanswered}", width, "    ", "  ")
     return lines
 
 
-def _weak(shown: View, width: int) -> list[str]:
-    """The operators whose vectors kill too few mutants, the weakest first."""
-    found = [one for one in strengths(shown.run) if one.evidence.short]
-    if not found:
+def _weak(view: View, width: int) -> list[str]:
+    """Return the operators whose vectors kill too few mutants, the weakest first."""
+    weak = [strength for strength in operator_strengths(view.run) if strength.evidence.short]
+    if not weak:
         return []
-    found.sort(key=lambda one: one.weakest.ratio if one.weakest else 1.0)
+    weak.sort(key=lambda strength: strength.weakest.ratio if strength.weakest else 1.0)
     lines = ["Mutation score of the passing vectors, where it is too low"]
-    for one in found[:MAX_WEAK]:
-        parts = sorted(one.evidence.short, key=lambda part: part.ratio)
-        told = [f"{part.part} {part.done}/{part.of}" for part in parts[:MAX_PARTS]]
-        if len(parts) > MAX_PARTS:
-            told.append(f"and {len(parts) - MAX_PARTS} more")
-        lines += wrap(f"{one.op}: {'; '.join(told)}", width, "    ", "  ")
-    if len(found) > MAX_WEAK:
-        lines.append(f"  and {len(found) - MAX_WEAK} more operators")
+    for strength in weak[:MAX_WEAK]:
+        partitions = sorted(strength.evidence.short, key=lambda partition: partition.ratio)
+        scores = [
+            f"{partition.part} {partition.done}/{partition.of}"
+            for partition in partitions[:MAX_PARTITIONS]
+        ]
+        if len(partitions) > MAX_PARTITIONS:
+            scores.append(f"and {len(partitions) - MAX_PARTITIONS} more")
+        lines += wrap(f"{strength.op}: {'; '.join(scores)}", width, "    ", "  ")
+    if len(weak) > MAX_WEAK:
+        lines.append(f"  and {len(weak) - MAX_WEAK} more operators")
     return lines
 
 
-def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
-    colour = TONES[shown.tone]
-    sentence = f"{shown.headline.upper()}. {shown.sentence}"
+def _verdict(view: View, width: int, paint: _Paint) -> list[str]:
+    colour = TONES[view.tone]
+    sentence = f"{view.headline.upper()}. {view.sentence}"
     lines = [paint(line, BOLD, colour) for line in wrap(sentence, width)]
-    # Neither broken nor indented: it is to be pasted.
-    return [*lines, *([one_line(shown.command)] if shown.command else [])]
+    # The command is neither broken nor indented: it is to be pasted.
+    return [*lines, *([one_line(view.command)] if view.command else [])]
 
 
-def _known(shown: View, width: int) -> list[str]:
-    used = [entry for entry in shown.known if entry.failures]
+def _known_failures(view: View, width: int) -> list[str]:
+    used = [entry for entry in view.known_failures if entry.failures]
     if not used:
         return []
-    lines = wrap(f"Known failures ({vectors(shown.total.tally.known)})", width)
+    lines = wrap(f"Known failures ({vectors(view.total.tally.known)})", width)
     for entry in sorted(used, key=lambda entry: -entry.failures)[:MAX_ENTRIES]:
         lines += wrap(f"{_entry(entry)} ({vectors(entry.failures)})", width, "      ", "  ")
-        lines += wrap(why(entry), width, "      ")[:3]
-    return lines + _more(used)
+        lines += wrap(known_failure_text(entry), width, "      ")[:3]
+    return lines + _count_left_out(used)
 
 
-def _out_of_date(shown: View, width: int) -> list[str]:
-    stale = [entry for entry in shown.known if entry.problems]
-    return _with_problems(f"Known failures out of date ({len(stale)})", stale, width)
+def _out_of_date(view: View, width: int) -> list[str]:
+    out_of_date = [entry for entry in view.known_failures if entry.problems]
+    return _with_problems(f"Known failures out of date ({len(out_of_date)})", out_of_date, width)
 
 
-def _required(shown: View, width: int) -> list[str]:
-    if not shown.required:
+def _requirements(view: View, width: int) -> list[str]:
+    if not view.requirements:
         return []
-    unmet = [entry for entry in shown.required if entry.problems]
+    unmet = [entry for entry in view.requirements if entry.problems]
     if not unmet:
-        return wrap(f"Required: all supported ({len(shown.required)}).", width)
-    heading = f"Required, but not supported ({len(unmet)} of {len(shown.required)})"
+        return wrap(f"Required: all supported ({len(view.requirements)}).", width)
+    heading = f"Required, but not supported ({len(unmet)} of {len(view.requirements)})"
     return _with_problems(heading, unmet, width)
 
 
@@ -342,12 +347,12 @@ def _with_problems(heading: str, entries: Sequence[GateEntry], width: int) -> li
         lines += wrap(_entry(entry), width, "      ", "  ")
         for problem in entry.problems:
             lines += wrap(problem, width, "      ")[:3]
-    return lines + _more(entries)
+    return lines + _count_left_out(entries)
 
 
 def _entry(entry: GateEntry) -> str:
     return f"{entry.entry}  {entry.about}"
 
 
-def _more(entries: Sequence[GateEntry]) -> list[str]:
+def _count_left_out(entries: Sequence[GateEntry]) -> list[str]:
     return [f"  and {len(entries) - MAX_ENTRIES} more"] if len(entries) > MAX_ENTRIES else []

@@ -1,4 +1,4 @@
-"""What all formats show of a run, computed once from its log."""
+"""A run as all formats show it, computed once from its log."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from conformance.log.events import Footer, KnownFailureUse, RequirementUse
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
-from conformance.report.wording import unexplained
+from conformance.report.wording import unexplained_groups
 from conformance.strength import PartitionStrength, RunStrength
 from conformance.verdict import Tally, Verdict, sum_tallies
 
 
 class Tone(enum.StrEnum):
-    """How a run, or a part of it, is to look; every format maps each."""
+    """The look of a run, or of a part of it; every format maps each."""
 
     GOOD = "good"
     """Conformant, with a strength that is known (or a log too old to say), and the gate is met."""
@@ -33,7 +33,7 @@ class Tone(enum.StrEnum):
     BAD = "bad"
 
 
-FAULTLESS = {
+FAULTLESS_TONES = {
     Verdict.CONFORMANT: Tone.GOOD,
     Verdict.INCONCLUSIVE: Tone.WEAK,
     Verdict.NO_FAILURES: Tone.NEUTRAL,
@@ -41,13 +41,13 @@ FAULTLESS = {
 """The tone of verdicts without a failure."""
 
 NO_CLAIM = "No claim can be made from this run."
-COMMAND = "conformance check "
-"""How a command begins that a sentence may end with."""
+CHECK_COMMAND = "conformance check "
+"""The beginning of a command that a sentence may end with."""
 
 
 @dataclass(frozen=True)
 class OperatorRow:
-    """The counts of one operator, or of all; ``missing`` vectors were selected, never reached."""
+    """The counts of an operator, or of all operators."""
 
     op: str
     selected: int
@@ -55,18 +55,19 @@ class OperatorRow:
 
     @property
     def missing(self) -> int:
+        """Selected vectors that have no result."""
         return max(0, self.selected - self.tally.total)
 
     @property
-    def unclaimed(self) -> bool:
-        """Whether nothing was asked that the level asks, as the backend supports none of it."""
+    def is_unsupported(self) -> bool:
+        """True if the backend supports nothing of the operator that the level requires."""
         t = self.tally
         return t.unsupported > 0 and t.unsupported + t.skipped == self.selected
 
 
 @dataclass(frozen=True)
 class UnsupportedGroup:
-    """Vectors that the backend does not support for one reason, of one operator or several."""
+    """Vectors that the backend does not support for the same reason."""
 
     op: str
     reason: str
@@ -78,10 +79,14 @@ class UnsupportedGroup:
 class View:
     """A run, ready to be shown.
 
-    ``sentence`` says what ``headline`` does not, and where it ends in a colon ``command`` is what
-    to run. Causes are in their order, worst first, known ones after the new. ``readings`` has the
-    questions of each operator, ``known`` and ``required`` the entries of the gate's files as the
-    footer has them.
+    Attributes:
+        sentence: says what ``headline`` does not.
+        command: what to run, if the sentence ends in a colon; else empty.
+        rows: the counts of each operator.
+        causes: worst first, known ones after new ones.
+        questions: the open questions of each operator.
+        known_failures: entries of the gate's file, as the footer has them.
+        requirements: entries of the gate's file, as the footer has them.
     """
 
     run: RunLog
@@ -94,78 +99,77 @@ class View:
     rows: tuple[OperatorRow, ...]
     total: OperatorRow
     causes: tuple[CauseView, ...]
-    readings: Mapping[str, tuple[OpenQuestion, ...]]
+    questions: Mapping[str, tuple[OpenQuestion, ...]]
     unsupported: tuple[UnsupportedGroup, ...]
-    known: tuple[KnownFailureUse, ...]
-    required: tuple[RequirementUse, ...]
+    known_failures: tuple[KnownFailureUse, ...]
+    requirements: tuple[RequirementUse, ...]
 
     @property
-    def good(self) -> bool:
-        """Whether the run may be shown in green."""
+    def is_green(self) -> bool:
+        """True if the run may be shown in green."""
         return self.tone is Tone.GOOD
 
     @property
-    def advised(self) -> str:
-        """The sentence, and on a line of its own the command that it ends with, if any."""
+    def full_sentence(self) -> str:
+        """The sentence, and its command on a second line, if there is a command."""
         return "\n".join(filter(None, (self.sentence, self.command)))
 
     @property
     def strength(self) -> str:
-        """How strong the evidence is; empty where the run claims nothing."""
-        evidence = _claimed(self.run)
+        """The strength of the evidence, in words; empty if the run claims nothing."""
+        evidence = _claimed_evidence(self.run)
         return evidence.headline if evidence else ""
 
     @property
     def table(self) -> tuple[OperatorRow, ...]:
-        """The rows, those of operators that the backend does not claim folded into one."""
-        unclaimed = [row for row in self.rows if row.unclaimed]
-        if len(unclaimed) < 2 or len(unclaimed) == len(self.rows):
+        """The rows; those of unsupported operators are added up in a last row."""
+        unsupported = [row for row in self.rows if row.is_unsupported]
+        if len(unsupported) < 2 or len(unsupported) == len(self.rows):
             return self.rows
-        folded = OperatorRow(
-            f"{len(unclaimed)} others",
-            sum(row.selected for row in unclaimed),
-            sum_tallies(row.tally for row in unclaimed),
+        sums = OperatorRow(
+            f"{len(unsupported)} others",
+            sum(row.selected for row in unsupported),
+            sum_tallies(row.tally for row in unsupported),
         )
-        return (*(row for row in self.rows if not row.unclaimed), folded)
+        return (*(row for row in self.rows if not row.is_unsupported), sums)
 
     @property
-    def new(self) -> tuple[CauseView, ...]:
-        """Causes of failures that are not known ones."""
-        return tuple(one for one in self.causes if not one.cause.known)
+    def new_causes(self) -> tuple[CauseView, ...]:
+        """The causes of failures that are not known failures."""
+        return tuple(view for view in self.causes if not view.cause.known)
 
     @property
-    def glance(self) -> tuple[tuple[str, str, bool], ...]:
-        """What a reader wants first: numbers with their words, and whether that is bad."""
-        t = self.total.tally
-        explained = sum(one.cause.explained for one in self.new)
+    def key_figures(self) -> tuple[tuple[str, str, bool], ...]:
+        """Key figures of the run: number, label, whether it is bad."""
+        explained = sum(view.cause.explained for view in self.new_causes)
+        unexplained = len(self.new_causes) - explained
         kinds = (result.kind for result in self.run.results if result.status in FAILED)
         lost = sum(facts_of(kind).loses_process for kind in kinds)
-        count, causes = explained, f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
-        rest = len(self.new) - explained
-        if rest and explained:
-            causes += f", and {rest:,} {unexplained(rest)}"
-        elif rest:
-            count, causes = rest, unexplained(rest)
+        new = "new " if self.known_failures else ""
+        count, label = explained, f"{new}cause{'s' * (explained != 1)}"
+        if unexplained and explained:
+            label += f", and {unexplained:,} {unexplained_groups(unexplained)}"
+        elif unexplained:
+            count, label = unexplained, unexplained_groups(unexplained)
         return (
-            (f"{count:,}", causes, bool(self.new)),
-            (f"{t.passed:,}", f"of {self.total.selected:,} vectors passed", False),
+            (f"{count:,}", label, bool(self.new_causes)),
+            (f"{self.total.tally.passed:,}", f"of {self.total.selected:,} vectors passed", False),
             (f"{lost:,}", "crashed or hung", lost > 0),
         )
 
 
-def view(run: RunLog) -> View:
-    """What is shown of a run; the same log gives the same view."""
-    verdict = run.verdict
+def run_view(run: RunLog) -> View:
+    """Return what formats show of a run; the same log gives the same view."""
     rows = tuple(OperatorRow(op, run.selected(op), tally) for op, tally in run.tallies.items())
     total = OperatorRow("all", sum(row.selected for row in rows), run.score.total)
-    named = {one.smallest for one in run.findings}
-    dtypes = {result.id: result.dtype for result in run.results if result.id in named}
+    reproducers = {finding.smallest for finding in run.findings}
+    dtypes = {result.id: result.dtype for result in run.results if result.id in reproducers}
     tone, headline = _tone(run)
     backend = run.start.backend.spec
-    sentence, command = _parted(_sentence(run, total))
+    sentence, command = _split_command(_sentence(run, total))
     return View(
         run=run,
-        verdict=verdict,
+        verdict=run.verdict,
         tone=tone,
         headline=headline,
         sentence=sentence,
@@ -183,27 +187,27 @@ def view(run: RunLog) -> View:
             )
             for cause in run.causes
         ),
-        readings=readings(run),
+        questions=answered_questions(run),
         unsupported=_unsupported(run),
-        known=run.end.known_failures if run.end else (),
-        required=run.end.required if run.end else (),
+        known_failures=run.end.known_failures if run.end else (),
+        requirements=run.end.required if run.end else (),
     )
 
 
 def _tone(run: RunLog) -> tuple[Tone, str]:
-    """The colour and the headline of a run, which answer to its gate as well as its verdict."""
+    """Return the tone and the headline of a run, which depend on its verdict and its gate."""
     headline = run.verdict.headline
     exit_code = run.end.exit_code if run.end else None
     if run.verdict is Verdict.INCONCLUSIVE and exit_code == EXIT_INCONCLUSIVE:
         return Tone.WEAK, headline
-    if run.end and run.end.endings and run.verdict in FAULTLESS:
+    if run.end and run.end.endings and run.verdict in FAULTLESS_TONES:
         return Tone.BAD, "Ended badly"
     if not run.gate_met:
-        return Tone.BAD, "Gate not met" if run.verdict in FAULTLESS else headline
+        return Tone.BAD, "Gate not met" if run.verdict in FAULTLESS_TONES else headline
     if run.verdict is Verdict.CONFORMANT and run.evidence.weakest is None:
         return Tone.NEUTRAL, headline  # green would claim a strength that nobody knows
-    if run.verdict in FAULTLESS:
-        return FAULTLESS[run.verdict], headline
+    if run.verdict in FAULTLESS_TONES:
+        return FAULTLESS_TONES[run.verdict], headline
     return Tone.KNOWN, "No new failures"
 
 
@@ -218,14 +222,15 @@ def _sentence(run: RunLog, total: OperatorRow) -> str:
     sentence = _end(run).sentence
     if _tone(run)[1] != run.verdict.headline:
         return sentence
-    rest = sentence.removeprefix(f"{run.verdict.headline}: ")
-    return rest[:1].upper() + rest[1:]
+    reason = sentence.removeprefix(f"{run.verdict.headline}: ")
+    return reason[:1].upper() + reason[1:]
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """A sentence, and the command that stands on its last line; empty where there is none."""
-    sentence, line, command = text.rpartition("\n")
-    return (sentence, command) if line and command.startswith(COMMAND) else (text, "")
+def _split_command(text: str) -> tuple[str, str]:
+    """Split a text into a sentence and the command on its last line; empty if there is none."""
+    sentence, line_break, command = text.rpartition("\n")
+    has_command = line_break and command.startswith(CHECK_COMMAND)
+    return (sentence, command) if has_command else (text, "")
 
 
 def _claim(run: RunLog) -> str:
@@ -240,32 +245,33 @@ def _end(run: RunLog) -> Footer:
 
 
 def _unsupported(run: RunLog) -> tuple[UnsupportedGroup, ...]:
-    grouped: dict[str, Counter[tuple[str, str]]] = {}
-    first: dict[str, str] = {}
+    counts_by_reason: dict[str, Counter[tuple[str, str]]] = {}
+    first_messages: dict[str, str] = {}
     for result in run.results:
         if result.status is Status.UNSUPPORTED:
-            # The same reason of several operators, each of which it names.
+            # A reason that names its operator is the same for several operators.
             reason = result.message.replace(result.op, "the operator")
-            grouped.setdefault(reason, Counter())[result.op, result.dtype] += 1
-            first.setdefault(reason, result.message)
+            counts_by_reason.setdefault(reason, Counter())[result.op, result.dtype] += 1
+            first_messages.setdefault(reason, result.message)
     groups = []
-    for reason, counts in grouped.items():
+    for reason, counts in counts_by_reason.items():
         ops = sorted({op for op, _ in counts})
         dtypes = tuple(sorted({dtype for _, dtype in counts if dtype}))
-        said = first[reason] if len(ops) == 1 else reason
-        groups.append(UnsupportedGroup(", ".join(ops), said, dtypes, counts.total()))
-    return tuple(sorted(groups, key=lambda g: (-g.count, g.op, g.reason)))
+        text = first_messages[reason] if len(ops) == 1 else reason
+        groups.append(UnsupportedGroup(", ".join(ops), text, dtypes, counts.total()))
+    return tuple(sorted(groups, key=lambda group: (-group.count, group.op, group.reason)))
 
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One answer of the backend to a question: how many vectors show it, of which types.
+    """An answer of the backend to a question, with the number and the types of its vectors.
 
-    ``other`` where the specification adopts another answer; to an open question none is adopted.
+    Attributes:
+        is_unexpected: the specification expects another answer; never true of an open question.
     """
 
     answer: str
-    other: bool
+    is_unexpected: bool
     vectors: int
     dtypes: str
     example: str
@@ -273,45 +279,45 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """A question that the document leaves open, with every answer that vectors show."""
+    """An open question, with every answer that vectors show."""
 
     text: str
     answers: tuple[AnswerRow, ...]
 
     @property
-    def mixed(self) -> bool:
-        """Whether different vectors show different answers."""
+    def is_mixed(self) -> bool:
+        """True if different vectors show different answers."""
         return len(self.answers) > 1
 
 
-def readings(run: RunLog) -> Mapping[str, tuple[OpenQuestion, ...]]:
-    """The questions of each operator that the backend was graded on, in the order of the log."""
-    run_on: dict[str, set[str]] = {}
+def answered_questions(run: RunLog) -> Mapping[str, tuple[OpenQuestion, ...]]:
+    """Return the questions of each operator that was graded, in the order of the log."""
+    graded_dtypes: dict[str, set[str]] = {}
     for result in run.results:
         if result.status in GRADED and result.reject is None:
-            run_on.setdefault(result.op, set()).add(result.dtype)
+            graded_dtypes.setdefault(result.op, set()).add(result.dtype)
     questions: dict[str, list[OpenQuestion]] = {}
     for reading in run.readings:
-        if reading.op not in run_on:
-            continue  # not claimed, say: there is nothing that it could have shown
+        if reading.op not in graded_dtypes:
+            continue  # not supported, say: no vector could show an answer
         answers = tuple(
             AnswerRow(
                 answer=answer.answer,
-                other=reading.level != "open" and not answer.adopted,
+                is_unexpected=reading.level != "open" and not answer.adopted,
                 vectors=answer.vectors,
-                dtypes=_dtypes(answer.dtypes, run_on[reading.op]),
+                dtypes=_dtypes(answer.dtypes, graded_dtypes[reading.op]),
                 example=answer.example,
             )
             for answer in reading.answers
         )
         question = OpenQuestion(reading.question, answers)
         questions.setdefault(reading.op, []).append(question)
-    return {op: tuple(asked) for op, asked in questions.items()}
+    return {op: tuple(op_questions) for op, op_questions in questions.items()}
 
 
-def _dtypes(dtypes: Sequence[str], run_on: set[str]) -> str:
-    """Element types by name; ``all`` for those that the operator was run on, if several."""
-    return "all" if len(run_on) > 1 and set(dtypes) == run_on else " ".join(dtypes)
+def _dtypes(dtypes: Sequence[str], graded: set[str]) -> str:
+    """Return the names of element types, or ``all`` for all graded types, if several."""
+    return "all" if len(graded) > 1 and set(dtypes) == graded else " ".join(dtypes)
 
 
 @dataclass(frozen=True)
@@ -323,30 +329,30 @@ class OperatorStrength:
 
     @cached_property
     def weakest(self) -> PartitionStrength | None:
-        """Its weakest part of those that are known."""
+        """The weakest partition whose strength is known."""
         return self.evidence.weakest
 
     @property
     def note(self) -> str:
-        """What has to be said beside the counts; empty where its evidence is not too weak."""
+        """A warning beside the counts; empty if the evidence is strong enough."""
         if not self.evidence.short or self.weakest is None:
             return ""
         return f"too few mutants killed: {self.weakest.share} in {self.weakest.part}"
 
 
-def strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
-    """Each operator that the run claims, in the order of the log; none where it claims nothing."""
-    evidence = _claimed(run)
-    by_op: dict[str, list[PartitionStrength]] = {}
-    for one in evidence.parts if evidence else ():
-        by_op.setdefault(one.op, []).append(one)
+def operator_strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
+    """Return the strength of each operator that the run claims, in log order."""
+    evidence = _claimed_evidence(run)
+    partitions_by_op: dict[str, list[PartitionStrength]] = {}
+    for partition in evidence.parts if evidence else ():
+        partitions_by_op.setdefault(partition.op, []).append(partition)
     return tuple(
-        OperatorStrength(op, replace(evidence, parts=tuple(parts)))
-        for op, parts in by_op.items()
+        OperatorStrength(op, replace(evidence, parts=tuple(partitions)))
+        for op, partitions in partitions_by_op.items()
         if evidence
     )
 
 
-def _claimed(run: RunLog) -> RunStrength | None:
-    """The evidence of a run that makes a claim, or would with more of it."""
+def _claimed_evidence(run: RunLog) -> RunStrength | None:
+    """Return the evidence of a run that makes a claim, or would with more evidence."""
     return run.evidence if run.verdict.is_claimable else None

@@ -19,20 +19,20 @@ from conformance.model import Witness
 from conformance.safe_text import shortened
 
 
-def element(witness: Witness) -> str:
-    """Which element a witness is about: ``result[0, 0, 3]``."""
+def element_name(witness: Witness) -> str:
+    """Return the name of a worst element: ``result[0, 0, 3]``."""
     return f"{witness.output}[{', '.join(str(i) for i in witness.index)}]"
 
 
-def accepted(witness: Witness) -> str:
-    """The interval that is accepted; a single value, a choice or nothing stands as it is."""
+def accepted_interval(witness: Witness) -> str:
+    """Return the accepted interval, or the accepted value if there is only one."""
     if not witness.hi or witness.lo == witness.hi:
         return witness.lo
     return f"[{witness.lo}, {witness.hi}]"
 
 
-def number(text: str, dtype: str) -> float:
-    """The number of a type that a text names; NaN where it names none."""
+def parse_number(text: str, dtype: str) -> float:
+    """Return the number of a type that a text names; NaN if it names none."""
     row = DTYPES.get(dtype)
     try:
         value = float(text)
@@ -44,103 +44,104 @@ def number(text: str, dtype: str) -> float:
         return float(row.numpy.type(value))
 
 
-def shortest(text: str, dtype: str) -> str:
-    """A number in the fewest digits that name it in its type; other text as it is."""
+def shortest_digits(text: str, dtype: str) -> str:
+    """Return a number in the fewest digits of its type, other text unchanged."""
     row = DTYPES.get(dtype)
-    value = number(text, dtype)
+    value = parse_number(text, dtype)
     # Digits alone may be of another output, whose elements are integers.
     if row is None or not row.is_float or not math.isfinite(value) or text.strip("-").isdecimal():
         return text
     return row.shortest(value)
 
 
-def in_short(witness: Witness, dtype: str) -> Witness:
-    """The witness with its numbers of this type in the fewest digits."""
+def shorten_numbers(witness: Witness, dtype: str) -> Witness:
+    """Return the worst element, its numbers of this type in the fewest digits."""
     return replace(
         witness,
-        rounded=shortest(witness.rounded, dtype),
-        lo=shortest(witness.lo, dtype),
-        hi=shortest(witness.hi, dtype),
-        got=shortest(witness.got, dtype),
+        rounded=shortest_digits(witness.rounded, dtype),
+        lo=shortest_digits(witness.lo, dtype),
+        hi=shortest_digits(witness.hi, dtype),
+        got=shortest_digits(witness.got, dtype),
     )
 
 
-def distance(witness: Witness) -> str:
-    """The distance in ULP, as text; empty where it has no meaning."""
+def ulp_distance(witness: Witness) -> str:
+    """Return the distance in ULP, as text; empty if it has no meaning."""
     return "" if witness.ulp is None else ulps(witness.ulp)
 
 
-def off(witness: Witness, dtype: str) -> str:
-    """The distance in ULP and, where there is one, the relative error."""
-    away = distance(witness)
-    return away and ", ".join(filter(None, (away, relative(witness.exact, witness.got, dtype))))
+def error_text(witness: Witness, dtype: str) -> str:
+    """Return the distance in ULP and, if there is one, the relative error."""
+    distance = ulp_distance(witness)
+    relative = relative_error(witness.exact, witness.got, dtype)
+    return distance and ", ".join(filter(None, (distance, relative)))
 
 
-def relative(exact: str, got: str, dtype: str) -> str:
-    """The relative error of an element of this type; empty where what is expected is 0 or it is not
-    finite.
+def relative_error(exact: str, got: str, dtype: str) -> str:
+    """Return the relative error of an element of this type, as text.
+
+    Empty if the expected value is 0, or a value is not finite.
     """
-    expected, right = number(exact, dtype), number(exact, "")
-    if not expected or not math.isfinite(expected):
+    rounded, expected = parse_number(exact, dtype), parse_number(exact, "")
+    if not rounded or not math.isfinite(rounded):
         return ""
-    error = abs(number(got, dtype) - right) / abs(right)
+    error = abs(parse_number(got, dtype) - expected) / abs(expected)
     return f"{error:.2g} relative" if math.isfinite(error) else ""
 
 
 def ulps(steps: float) -> str:
-    """A number of steps between representable values, as text."""
+    """Return a number of steps between representable values, as text."""
     if math.isinf(steps):
         return "infinitely far"
     return f"{steps:.3g} ULP" if steps >= 1e12 else f"{steps:,.0f} ULP"
 
 
-def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str, str]]:
-    """What was wrong with the worst element, as labels and texts; nothing where there is none.
+def worst_element_rows(witness: Witness | None, error: str | None = None) -> list[tuple[str, str]]:
+    """Return labels and texts about the worst element; empty if there is none.
 
-    ``off`` says how wrong elements are off, where that is told otherwise than by their distance.
+    ``error`` is shown in place of the distance in ULP.
     """
     if witness is None:
         return []
-    off = distance(witness) if off is None else off
+    error = ulp_distance(witness) if error is None else error
     return [
-        ("worst", element(witness)),
+        ("worst", element_name(witness)),
         ("exact", witness.exact),
-        ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
-        ("got", f"{witness.got} ({off})" if off else witness.got),
+        ("accepted", f"{accepted_interval(witness)}, rounded {witness.rounded}"),
+        ("got", f"{witness.got} ({error})" if error else witness.got),
     ]
 
 
-BEFORE = 24
-"""Characters before the first that differs from another text, which are kept for context."""
+CONTEXT = 24
+"""Characters kept before the first that differs from another text."""
 
 
-def apart(text: str, others: Iterable[str], length: int) -> str:
-    """A text in at most ``length`` characters: what is cut is what it shares with others, so that
-    what tells it from them stays."""
+def shorten_distinctly(text: str, texts: Iterable[str], length: int) -> str:
+    """Cut a text to ``length`` characters, and keep what distinguishes it from other texts."""
     if len(text) <= length:
         return text
-    shared = max((_shared(text, one) for one in others if one != text), default=0)
-    if shared < length - BEFORE:
+    shared = max((_common_length(text, other) for other in texts if other != text), default=0)
+    if shared < length - CONTEXT:
         return shortened(text, length)
     head = length // 3
     room = length - head - len(" … ")
-    start = max(head, min(shared - BEFORE, len(text) - room))
+    start = max(head, min(shared - CONTEXT, len(text) - room))
     return f"{text[:head].rstrip()} … {shortened(text[start:].lstrip(), room)}"
 
 
-def _shared(a: str, b: str) -> int:
-    """How many characters two texts begin with alike."""
+def _common_length(a: str, b: str) -> int:
+    """Return the length of the longest beginning that two texts share."""
     pairs = enumerate(zip(a, b, strict=False))
-    return next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
+    return next((index for index, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
 def vectors(count: int) -> str:
-    """``1 vector``, ``2 vectors``."""
+    """Return a count as text: ``1 vector``, ``2 vectors``."""
     return safe_text.number_of(count, "vector")
 
 
-def counted(causes: Iterable[Cause], noun: str = "") -> str:
-    """How many causes there are, and apart from them how many groups of failures nothing explains.
+def cause_counts(causes: Iterable[Cause], noun: str = "") -> str:
+    """Return the number of causes, and that of groups of failures that nothing explains.
 
     ``2, and 1 unexplained failure group``; with the ``noun`` "cause": ``2 causes``, ``1
     unexplained failure group``.
@@ -148,35 +149,35 @@ def counted(causes: Iterable[Cause], noun: str = "") -> str:
     explained = [cause.explained for cause in causes]
     count = sum(explained)
     word = f" {noun}{'s' * (count != 1)}" if noun else ""
-    rest = len(explained) - count
-    groups = f"{rest:,} {unexplained(rest)}"
-    if not rest:
+    group_count = len(explained) - count
+    groups = f"{group_count:,} {unexplained_groups(group_count)}"
+    if not group_count:
         return f"{count:,}{word}"
     return f"{count:,}{word}, and {groups}" if count else groups
 
 
-def unexplained(count: int) -> str:
-    """What failures are called that nothing explains, in the singular for one."""
+def unexplained_groups(count: int) -> str:
+    """Return the noun for groups of failures that nothing explains."""
     return f"unexplained failure group{'s' * (count != 1)}"
 
 
-def precision(asked: Mapping[str, str]) -> str:
-    """The precision that was asked for, by element type where it differs."""
-    if len(set(asked.values())) == 1:
-        return next(iter(asked.values()))
-    return ", ".join(f"{dtype} {name}" for dtype, name in asked.items()) or "standard"
+def precision_text(precision: Mapping[str, str]) -> str:
+    """Return the required precision as text, by element type if it differs."""
+    if len(set(precision.values())) == 1:
+        return next(iter(precision.values()))
+    return ", ".join(f"{dtype} {name}" for dtype, name in precision.items()) or "standard"
 
 
-def why(entry: KnownFailureUse) -> str:
-    """Why an entry of known failures is tolerated, where to read on, and until when."""
+def known_failure_text(entry: KnownFailureUse) -> str:
+    """Return why an entry of known failures is tolerated: reason, link, expiry date."""
     until = f"until {entry.expires}" if entry.expires else None
     return "; ".join(filter(None, (entry.reason, entry.link, until)))
 
 
-def words(command: str) -> list[str]:
-    """A command as a shell reads it; none if that is too long to be shown, or no shell could.
+def split_command(command: str) -> list[str]:
+    """Split a command into words as a shell does; empty if malformed or too long.
 
-    Longer ones are not looked at: to take them apart takes the square of their length.
+    To split a long command takes time in proportion to the square of its length.
     """
     try:
         return shlex.split(command) if len(command) <= MAX_TEXT else []
@@ -184,24 +185,24 @@ def words(command: str) -> list[str]:
         return []
 
 
-def options(command: str) -> list[str]:
-    """A command up to its first option, then each option with its values: where lines may break.
+def option_groups(command: str) -> list[str]:
+    """Split a command where lines may break: before each option.
 
-    A command that has no :func:`words` stays whole.
+    A command that :func:`split_command` cannot split stays as it is.
     """
-    found = words(command)
-    if not found:
+    words = split_command(command)
+    if not words:
         return [command]
     groups: list[list[str]] = [[]]
-    for word in found:
+    for word in words:
         if word.startswith("--"):
             groups.append([])
         groups[-1].append(word)
     return [shlex.join(group) for group in groups if group]
 
 
-def when(timestamp: str) -> str:
-    """An ISO 8601 time of UTC without its fraction of a second; other text as it is."""
+def utc_time(timestamp: str) -> str:
+    """Return an ISO 8601 time of UTC, to the second, other text unchanged."""
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -210,29 +211,29 @@ def when(timestamp: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person would say them."""
+    """Return seconds as text: ``2.5 s``, ``3 min 20 s``, ``1 h 5 min``."""
     if seconds < 60:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, whole_seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {whole_seconds} s"
 
 
-def taken(seconds: float) -> str:
-    """How long a call took: ``0.32 ms``, ``71 ms``, ``2.5 s``."""
+def call_time(seconds: float) -> str:
+    """Return the time of a call as text: ``0.32 ms``, ``71 ms``, ``2.5 s``."""
     return duration(seconds) if seconds >= 1 else f"{milliseconds(seconds):,g} ms"
 
 
 def milliseconds(seconds: float) -> float:
-    """A time to two digits, which is what a single call tells."""
+    """Return seconds as milliseconds, to the two digits that are exact for a single call."""
     return float(f"{seconds * 1000:.2g}")
 
 
-def short(number: int) -> str:
-    """A count in few letters: ``950``, ``1.2k``, ``34M``."""
+def short_count(count: int) -> str:
+    """Return a count in few letters: ``950``, ``1.2k``, ``34M``."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number >= 10 * size:
-            return f"{number // size}{letter}"
-        if number >= size:
-            return f"{number / size:.1f}{letter}"
-    return str(number)
+        if count >= 10 * size:
+            return f"{count // size}{letter}"
+        if count >= size:
+            return f"{count / size:.1f}{letter}"
+    return str(count)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.choices import SuiteName
 from conformance.grade.precision import format_precision
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
@@ -85,6 +86,12 @@ MOST_REQUIRED = 3
 
 UNTOLD = "the suite does not say which mutants can show"
 """Why strength is unknown where completing the suite tells it."""
+
+KERNEL_ADVICE = (
+    "For a claim, the kernel has to support more cases, with fewer exclusions in its CAPABILITIES; "
+    "or limit the claim to types and ranks that it supports: --dtypes, --ranks."
+)
+"""The advice for a kernel that is graded on fresh data: nobody can complete that suite."""
 
 STANDARD = "standard"
 """The precision at which it is known what vectors kill."""
@@ -178,7 +185,10 @@ def conclude(
         remarks += sentences(evidence, scope.precision)
         if has_few_graded(score, evidence):
             remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
-        last = advice(evidence, scope.completing)
+        is_kernel = scope.suite == SuiteName.FRESH
+        last = "" if is_kernel else advice(evidence, scope.completing)
+        if is_kernel and verdict is Verdict.INCONCLUSIVE:
+            last = KERNEL_ADVICE
     if not interrupted and not scope.no_claim:
         remarks += _untested(scope.untested)
     remarks += [] if interrupted else _remarks(expected, strict=strict)

@@ -26,7 +26,8 @@ from conformance.spec.loader import find_spec
 from conformance.spec.strata import strata_of
 from conformance.suite.entries import Entry
 from conformance.suite.recorded_cases import recorded_cases_file
-from conformance.suite.store import Suite
+from conformance.suite.recordings import Recordings
+from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import Partition
 
 OPS = tiers.core().manifest.ops
@@ -63,9 +64,17 @@ def entries(name: str, op: str) -> list[Entry]:
 
 @cache
 def cases(op: str) -> tuple[Case, ...]:
-    """What each value vector of core asks, read once and without its answers."""
-    asked = suite("core").vectors([op], answers=False)
-    return tuple(vector.case for vector in asked if vector.case.reject is None)
+    """What each value vector of core asks, as it is recorded."""
+    recorded = shipped().cases(op).recorded
+    return tuple(
+        entry.case for entry in recorded if entry.case.reject is None and not entry.is_large
+    )
+
+
+def shipped() -> Recordings:
+    listed = open_suite().manifest.listed
+    assert isinstance(listed, Recordings)
+    return listed
 
 
 def by_manifest(name: str, op: str) -> dict[str, set[str]]:

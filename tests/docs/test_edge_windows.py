@@ -11,7 +11,7 @@ import tiers
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.families.pooling.illustrative_window import Shown, of_windows, telling
 from conformance.reference import facts
-from conformance.report.picture import picture
+from conformance.report.picture import window_picture
 from conformance.spec.loader import find_spec
 from conformance.spec.model import CoverageTarget
 from conformance.suite.store import Suite
@@ -58,7 +58,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
         (sum(map(int, at)) for at in zip(*(a.ravel() for a in asked), strict=True)), default=0
     )
     assert sum(int(one[found.index]) for one in asked) == most
-    assert picture(found.window) is not None
+    assert window_picture(found.window) is not None
 
 
 @pytest.mark.parametrize(

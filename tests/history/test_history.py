@@ -6,7 +6,6 @@ import ast
 import json
 from pathlib import Path
 
-import pytest
 import wheels
 import would_have
 import would_have_table
@@ -32,17 +31,17 @@ def test_there_are_many_and_each_is_its_own():
     assert len({would_have_table.runtime(one["run"]) for one in DEFECTS}) >= 10
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_a_run_can_be_made(name):
-    run = RUNS[name]
-    assert run["environment"] in wheels.environments()
-    file, _, object_ = run["backend"].partition(":")
-    if object_:
-        tree = ast.parse((HERE / "adapters" / file).read_text(encoding="utf-8"))
-        assert object_ in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+def test_each_run_can_be_made():
     listed = set(open_suite(None).manifest.ops)
-    if run.get("suite") != "recorded":
-        assert set(run["ops"]) <= listed
+    for name, run in RUNS.items():
+        assert run["environment"] in wheels.environments(), name
+        file, _, object_ = run["backend"].partition(":")
+        if object_:
+            tree = ast.parse((HERE / "adapters" / file).read_text(encoding="utf-8"))
+            classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+            assert object_ in classes, name
+        if run.get("suite") != "recorded":
+            assert set(run["ops"]) <= listed, name
 
 
 def test_what_was_made_from_these_wheels_is_in_the_catalogue():
@@ -61,30 +60,28 @@ def test_versions_are_pinned():
         assert all("==" in one for one in packages)
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=ident)
-def test_an_expectation_is_whole(defect):
-    assert defect["op"] in RUNS[defect["run"]]["ops"]
-    assert ("thread" in defect) != ("alike" in defect)
-    assert defect.get("thread", defect.get("alike")).startswith("https://github.com/")
-    assert defect["names"] or "kind" in defect
-    assert isinstance(defect["wrong"], str)
-    assert any(
-        defect["wrong"] in one for one in wheels.environments()[RUNS[defect["run"]]["environment"]]
-    )
+def test_each_expectation_is_whole():
+    for defect in DEFECTS:
+        run = RUNS[defect["run"]]
+        assert defect["op"] in run["ops"], defect
+        assert ("thread" in defect) != ("alike" in defect), defect
+        thread = defect.get("thread", defect.get("alike"))
+        assert thread.startswith("https://github.com/"), defect
+        assert defect["names"] or "kind" in defect, defect
+        packages = wheels.environments()[run["environment"]]
+        assert any(defect["wrong"] in package for package in packages), defect
 
 
-@pytest.mark.parametrize("op", sorted({one["op"] for one in DEFECTS}))
-def test_the_names_are_mutants_of_the_operator(op):
-    known = {fault.id for fault in mutants_of(find_spec(op))}
-    told = (*DEFECTS, *EXPECTED["besides"])
-    expected = {name for one in told if one["op"] == op for name in one["names"]}
-    assert expected <= known
+def test_the_names_are_mutants_of_the_operator():
+    for entry in (*DEFECTS, *EXPECTED["besides"]):
+        mutants = {mutant.id for mutant in mutants_of(find_spec(entry["op"]))}
+        assert set(entry["names"]) <= mutants, entry
 
 
-@pytest.mark.parametrize("one", EXPECTED["besides"], ids=lambda one: one["op"])
-def test_what_is_true_besides_says_why(one):
-    assert one["why"]
-    assert all(one["op"] in RUNS[name]["ops"] for name in one["runs"])
+def test_what_is_true_besides_says_why():
+    for entry in EXPECTED["besides"]:
+        assert entry["why"], entry
+        assert all(entry["op"] in RUNS[name]["ops"] for name in entry["runs"]), entry
 
 
 def test_the_untuned_are_wheels_that_no_other_run_has():
@@ -97,11 +94,11 @@ def test_the_untuned_are_wheels_that_no_other_run_has():
     assert {one["run"] for one in DEFECTS}.isdisjoint(UNTUNED["runs"])
 
 
-@pytest.mark.parametrize("name", UNTUNED["runs"])
-def test_what_was_counted_untuned_is_of_the_same_outputs(name):
-    before, now = UNTUNED["runs"][name], RESULTS[name]
-    assert before["backend"] == now["backend"]
-    assert before["wrong outputs"] == now["wrong outputs"] >= before["named outputs"]
+def test_what_was_counted_untuned_is_of_the_same_outputs():
+    for name, before in UNTUNED["runs"].items():
+        now = RESULTS[name]
+        assert before["backend"] == now["backend"], name
+        assert before["wrong outputs"] == now["wrong outputs"] >= before["named outputs"], name
 
 
 def test_results_are_of_what_is_expected():

@@ -2,7 +2,6 @@
 
 import importlib.util
 import secrets
-import shutil
 
 import kernel_bank as bank
 import kernel_table as table
@@ -10,7 +9,6 @@ import pytest
 
 from conformance.kernels import preparation
 from conformance.kernels.isolation import best_here
-from conformance.suite.store import open_suite
 
 BANK = {one.name: one for one in bank.kernels("exploits") + bank.kernels("honest")}
 HANDFUL = (
@@ -66,20 +64,9 @@ def at(level):
 
 
 @pytest.fixture(scope="module")
-def seed(tmp_path_factory):
-    """A seed that nobody knows: kernels of one operator, which know nothing of each other, are
-    graded by copies of one suite, since making it takes longer than most gradings."""
-    make, made = preparation.fresh_suite, {}
-
-    def copied(spec, out, *, suite, **more):
-        if (spec.op, suite) not in made:
-            folder = tmp_path_factory.mktemp("fresh-") / "suite"
-            made[spec.op, suite] = make(spec, folder, suite=suite, **more).path
-        return open_suite(shutil.copytree(made[spec.op, suite], out))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preparation, "fresh_suite", copied)
-        yield secrets.randbelow(preparation.SEEDS)
+def seed():
+    """A seed that nobody knows."""
+    return secrets.randbelow(preparation.SEEDS)
 
 
 @pytest.mark.parametrize("kernel", sweep(HANDFUL, REFUSED))

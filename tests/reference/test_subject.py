@@ -106,7 +106,10 @@ def test_sharing_changes_no_reading(op: str, exhaustive: bool) -> None:
     """Readings of a built vector are the answers that each interpretation gives by itself."""
     spec = find_spec(op)
     by_name = {one.name: one for one in spec.interpretations}
+    sampled = {entry.id for entry in tiers.part(tiers.smoke()).manifest.vectors}
     for vector in vectors(op, exhaustive):
+        if not exhaustive and vector.id not in sampled:
+            continue
         built = build(spec, vector.case)
         for name, found in built.readings.items():
             variants = [by_name[one] for one in name.split("+")]

@@ -282,7 +282,8 @@ class TestContents:
         links.first.focus()
         for _ in range(links.count() - 1):
             page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.getBoundingClientRect().right") <= width
+            right = page.evaluate("document.activeElement.getBoundingClientRect().right")
+            assert right <= width
         for link in ("#operators", "#readings"):
             page.locator(f"nav a[href='{link}']").press("Enter")
             in_sight(page, link)
@@ -297,6 +298,12 @@ class TestContents:
             page.keyboard.press("Shift+Tab")
             bottom = "document.activeElement.getBoundingClientRect().bottom"
             assert page.evaluate(f"{bottom} > {self.BAR}.bottom")
+
+
+def test_contents_of_a_page_with_all_sections_fit_1200_pixels(opened):
+    bar = opened("diagnosed", width=1200).locator("nav[aria-label=Contents]")
+    assert bar.locator("a").count() == 9
+    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
 
 
 class TestCauses:

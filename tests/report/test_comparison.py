@@ -1,4 +1,4 @@
-"""Two runs side by side: every turn that a vector can take, and what differs besides."""
+"""Two runs side by side: every kind of change, and differences of the runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import sample_runs
 from conformance.errors import LogError
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
-from conformance.report.comparison import WORSE, CauseTurn, Turn, compare
-from conformance.report.comparison_terminal import text
+from conformance.report.comparison import WORSE, CauseChangeKind, ChangeKind, compare_runs
+from conformance.report.comparison_terminal import comparison_text
 
 PASS = Result("v", "AvgPool-1", Status.PASS, dtype="f32", precision="exact")
 FAIL = replace(PASS, status=Status.FAIL, kind="value", message="1 of 4 wrong", precision=None)
@@ -30,56 +30,58 @@ def run_of(tmp_path, *results, head=None):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "turn"),
+    ("old", "new", "kind"),
     [
-        (PASS, PASS, Turn.SAME),
-        (PASS, FAIL, Turn.BROKEN),
-        (PASS, ERROR, Turn.BROKEN),
-        (PASS, UNSUPPORTED, Turn.LOST),
-        (PASS, replace(PASS, precision="standard"), Turn.PRECISION),
-        (PASS, replace(PASS, reading="clip-divisor"), Turn.PRECISION),
-        (FAIL, PASS, Turn.FIXED),
-        (ERROR, PASS, Turn.FIXED),
-        (FAIL, FAIL, Turn.FAILING),
-        (FAIL, replace(FAIL, known="known.yaml:3"), Turn.FAILING),
-        (ERROR, replace(ERROR, message="no kernel at 0x55aa"), Turn.FAILING),
-        (ERROR, replace(ERROR, message="another"), Turn.CHANGED),
-        (FAIL, ERROR, Turn.CHANGED),
-        (FAIL, UNSUPPORTED, Turn.WITHDRAWN),
-        (UNSUPPORTED, PASS, Turn.SUPPORTED),
-        (UNSUPPORTED, FAIL, Turn.WRONG),
-        (UNSUPPORTED, UNSUPPORTED, Turn.SAME),
-        (None, PASS, Turn.ADDED),
-        (PASS, None, Turn.REMOVED),
-        (SKIPPED, FAIL, Turn.ADDED),
-        (FAIL, SKIPPED, Turn.REMOVED),
+        (PASS, PASS, ChangeKind.SAME),
+        (PASS, FAIL, ChangeKind.BROKEN),
+        (PASS, ERROR, ChangeKind.BROKEN),
+        (PASS, UNSUPPORTED, ChangeKind.LOST),
+        (PASS, replace(PASS, precision="standard"), ChangeKind.PRECISION),
+        (PASS, replace(PASS, reading="clip-divisor"), ChangeKind.PRECISION),
+        (FAIL, PASS, ChangeKind.FIXED),
+        (ERROR, PASS, ChangeKind.FIXED),
+        (FAIL, FAIL, ChangeKind.FAILING),
+        (FAIL, replace(FAIL, known="known.yaml:3"), ChangeKind.FAILING),
+        (ERROR, replace(ERROR, message="no kernel at 0x55aa"), ChangeKind.FAILING),
+        (ERROR, replace(ERROR, message="another"), ChangeKind.CHANGED),
+        (FAIL, ERROR, ChangeKind.CHANGED),
+        (FAIL, UNSUPPORTED, ChangeKind.WITHDRAWN),
+        (UNSUPPORTED, PASS, ChangeKind.SUPPORTED),
+        (UNSUPPORTED, FAIL, ChangeKind.WRONG),
+        (UNSUPPORTED, UNSUPPORTED, ChangeKind.SAME),
+        (None, PASS, ChangeKind.ADDED),
+        (PASS, None, ChangeKind.REMOVED),
+        (SKIPPED, FAIL, ChangeKind.ADDED),
+        (FAIL, SKIPPED, ChangeKind.REMOVED),
     ],
 )
-def test_every_turn(tmp_path, old, new, turn):
+def test_every_kind_of_change(tmp_path, old, new, kind):
     runs = [run_of(tmp_path, *([one] if one else [])) for one in (old, new)]
-    compared = compare(*runs)
-    turns = {change.shown.id: change.turn for change in compared.changes}
-    assert turns == {"kept": Turn.SAME, "v": turn}
-    assert compared.worse is (turn in WORSE)
-    said = text(compared)
-    assert ("\nBROKEN. " in said) is (turn in WORSE)
-    assert ("\nNOTHING BROKEN. " in said) is (turn not in WORSE)
-    if turn is not Turn.SAME:
-        assert f"{turn.value[:1].upper()}{turn.value[1:]} (1 vector)\n  AvgPool-1 v:" in said
+    compared = compare_runs(*runs)
+    kinds = {change.latest.id: change.kind for change in compared.changes}
+    assert kinds == {"kept": ChangeKind.SAME, "v": kind}
+    assert compared.is_worse is (kind in WORSE)
+    said = comparison_text(compared)
+    assert ("\nBROKEN. " in said) is (kind in WORSE)
+    assert ("\nNOTHING BROKEN. " in said) is (kind not in WORSE)
+    if kind is not ChangeKind.SAME:
+        assert f"{kind.value[:1].upper()}{kind.value[1:]} (1 vector)\n  AvgPool-1 v:" in said
 
 
 def test_the_same_run(tmp_path):
     run = run_of(tmp_path, PASS)
-    compared = compare(run, run)
+    compared = compare_runs(run, run)
     assert compared.differences == ()
-    assert text(compared).endswith("NOTHING BROKEN. Of 2 vectors in both runs: no change.")
+    assert comparison_text(compared).endswith(
+        "NOTHING BROKEN. Of 2 vectors in both runs: no change."
+    )
 
 
 def test_nothing_in_common(tmp_path):
     run = run_of(tmp_path, PASS)
     other = replace(run, results=(replace(PASS, id="w"),))
     with pytest.raises(LogError, match="no vector in common"):
-        compare(run, other)
+        compare_runs(run, other)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +105,9 @@ def test_nothing_in_common(tmp_path):
 def test_a_warning_names_what_differs(tmp_path, change, name, said):
     old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
     change(new.header)
-    compared = compare(old, new)
+    compared = compare_runs(old, new)
     assert [difference.name for difference in compared.differences] == [name]
-    shown = " ".join(text(compared).split())
+    shown = " ".join(comparison_text(compared).split())
     assert "WARNING: the runs differ" in shown
     assert f"{name}: " in shown
     assert said in shown
@@ -137,27 +139,27 @@ class TestCauses:
                     told.setdefault(cause["faults"][0]["id"], (cause, []))[1].append(name)
             findings = (found(cause, *ids) for cause, ids in told.values())
             runs.append(with_findings(run_of(tmp_path, *results), *findings))
-        return compare(*runs)
+        return compare_runs(*runs)
 
     @pytest.mark.parametrize(
-        ("old", "new", "turns"),
+        ("old", "new", "kinds"),
         [
-            ((FAIL, FAULT), (PASS, None), {"a-bug": CauseTurn.FIXED}),
-            ((PASS, None), (FAIL, FAULT), {"a-bug": CauseTurn.NEW}),
-            ((FAIL, FAULT), (FAIL, FAULT), {"a-bug": CauseTurn.STILL}),
-            ((FAIL, FAULT), (UNSUPPORTED, None), {"a-bug": CauseTurn.WITHDRAWN}),
-            ((UNSUPPORTED, None), (FAIL, FAULT), {"a-bug": CauseTurn.NEW}),
+            ((FAIL, FAULT), (PASS, None), {"a-bug": CauseChangeKind.FIXED}),
+            ((PASS, None), (FAIL, FAULT), {"a-bug": CauseChangeKind.NEW}),
+            ((FAIL, FAULT), (FAIL, FAULT), {"a-bug": CauseChangeKind.STILL}),
+            ((FAIL, FAULT), (UNSUPPORTED, None), {"a-bug": CauseChangeKind.WITHDRAWN}),
+            ((UNSUPPORTED, None), (FAIL, FAULT), {"a-bug": CauseChangeKind.NEW}),
             # A vector that goes on failing is not mended by another name for it.
             (
                 (FAIL, FAULT),
                 (FAIL, OTHER),
-                {"a-bug": CauseTurn.OTHERWISE, "b-bug": CauseTurn.OTHERWISE},
+                {"a-bug": CauseChangeKind.OTHERWISE, "b-bug": CauseChangeKind.OTHERWISE},
             ),
         ],
     )
-    def test_every_turn(self, tmp_path, old, new, turns):
+    def test_every_kind_of_change(self, tmp_path, old, new, kinds):
         compared = self.compared(tmp_path, {"v": old}, {"v": new})
-        assert {one.id: one.turn for one in compared.causes} == turns
+        assert {one.id: one.kind for one in compared.causes} == kinds
 
     def test_one_that_is_mended_in_part_is_still_there(self, tmp_path):
         compared = self.compared(
@@ -166,8 +168,8 @@ class TestCauses:
             {"v": (FAIL, FAULT), "w": (PASS, None)},
         )
         (cause,) = compared.causes
-        assert (cause.turn, cause.old, cause.new) == (CauseTurn.STILL, 2, 1)
-        assert "still there: A bug (vectors: 2 -> 1)" in text(compared)
+        assert (cause.kind, cause.old, cause.new) == (CauseChangeKind.STILL, 2, 1)
+        assert "still there: A bug (vectors: 2 -> 1)" in comparison_text(compared)
 
     def test_the_sentence_names_what_is_fixed_and_what_is_new(self, tmp_path):
         compared = self.compared(
@@ -175,13 +177,13 @@ class TestCauses:
             {"v": (FAIL, FAULT), "w": (PASS, None)},
             {"v": (PASS, None), "w": (FAIL, OTHER)},
         )
-        said = " ".join(text(compared).split())
+        said = " ".join(comparison_text(compared).split())
         assert "BROKEN. Fixed: A bug; new: Another bug. Of 3 vectors" in said
 
     def test_the_same_mutant_is_the_same_failure_whatever_it_says(self, tmp_path):
         worse = replace(FAIL, message="3 of 4 wrong")
         compared = self.compared(tmp_path, {"v": (FAIL, FAULT)}, {"v": (worse, FAULT)})
-        assert compared.of(Turn.FAILING)
+        assert compared.changes_of(ChangeKind.FAILING)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +193,8 @@ class TestCauses:
 def test_a_renamed_exception_is_the_same_failure(tmp_path, message):
     old = replace(ERROR, message="RuntimeError: no kernel for 7")
     runs = [run_of(tmp_path, old), run_of(tmp_path, replace(ERROR, message=message))]
-    assert compare(*runs).of(Turn.FAILING)
-    assert not compare(*runs).of(Turn.CHANGED)
+    assert compare_runs(*runs).changes_of(ChangeKind.FAILING)
+    assert not compare_runs(*runs).changes_of(ChangeKind.CHANGED)
 
 
 class TestLabels:
@@ -216,13 +218,13 @@ class TestLabels:
     def test_say_what_differs(self, tmp_path, change, labels):
         old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
         change(new.header)
-        assert compare(old, new).labels == labels
+        assert compare_runs(old, new).labels == labels
 
     def test_two_backends_are_no_change(self, tmp_path):
         old, new = run_of(tmp_path, FAIL, replace(PASS, id="w")), run_of(tmp_path, PASS, FAIL)
         new = replace(new, results=(KEPT, PASS, replace(FAIL, id="w")))
         new.header["backend"].update(name="other", version="{one}")
-        said = text(compare(old, new))
+        said = comparison_text(compare_runs(old, new))
         assert "Fails in example 2.4.1 only (1 vector)" in said
         assert "Fails in other {one} only (1 vector)" in said
         assert "TWO BACKENDS. " in said
@@ -233,7 +235,7 @@ class TestLabels:
 def test_a_gate_is_no_circumstance(tmp_path):
     old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
     new.header["options"].update(known_failures="k.yaml", require="r.yaml", strict=True)
-    assert compare(old, new).differences == ()
+    assert compare_runs(old, new).differences == ()
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -245,7 +247,9 @@ def test_it_fits_and_nothing_reaches_the_terminal(tmp_path, kind, width):
         for r in run.results
     )
     header = {**run.header, "environment": {"x": sample_runs.HOSTILE}}
-    said = text(compare(replace(run, results=healed, header=header), run), width=width)
+    said = comparison_text(
+        compare_runs(replace(run, results=healed, header=header), run), width=width
+    )
     assert all(c.isprintable() or c == "\n" for c in said)
     assert max(map(len, said.splitlines())) <= width
 
@@ -254,7 +258,7 @@ def test_long_lists_are_cut(tmp_path):
     results = [replace(PASS, id=f"v{n:02}") for n in range(30)]
     old = run_of(tmp_path, *results)
     new = run_of(tmp_path, *(replace(FAIL, id=r.id) for r in results))
-    said = text(compare(old, new), limit=5)
+    said = comparison_text(compare_runs(old, new), limit=5)
     assert "Broken (30 vectors)" in said
     assert "  and 25 more" in said
     assert "v04" in said
@@ -262,9 +266,9 @@ def test_long_lists_are_cut(tmp_path):
 
 
 def test_colour_changes_nothing_but_colour(tmp_path):
-    compared = compare(run_of(tmp_path, PASS), run_of(tmp_path, FAIL))
-    coloured = text(compared, color=True)
+    compared = compare_runs(run_of(tmp_path, PASS), run_of(tmp_path, FAIL))
+    coloured = comparison_text(compared, color=True)
     assert "\x1b[31m" in coloured
     for code in ("\x1b[1m", "\x1b[31m", "\x1b[0m"):
         coloured = coloured.replace(code, "")
-    assert coloured == text(compared)
+    assert coloured == comparison_text(compared)

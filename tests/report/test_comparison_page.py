@@ -17,8 +17,8 @@ from conformance.cli.report import report
 from conformance.errors import LogError, UsageError
 from conformance.log.reader import read
 from conformance.report import comparison_page
-from conformance.report.comparison import identity
-from conformance.report.comparison_page import FILE, side_by_side
+from conformance.report.comparison import cause_identity
+from conformance.report.comparison_page import FILE, arrange_side_by_side
 from conformance.report.matrix import Column
 
 
@@ -62,7 +62,7 @@ class TestTwoBackends:
         assert part in page.text
 
     def test_counts_are_those_of_each_run(self, runs):
-        found = side_by_side([Column(one) for one in runs])
+        found = arrange_side_by_side([Column(one) for one in runs])
         for op, rows in found.operators.items():
             for row, one in zip(rows, runs, strict=True):
                 assert (row and row.tally) == one.tallies.get(op)
@@ -84,13 +84,13 @@ class TestTwoBackends:
         assert {cause.known for cause in both.causes} == {False, True}
         vectors = {}
         for cause in both.causes:
-            vectors.setdefault(identity(cause), set()).update(cause.vectors)
+            vectors.setdefault(cause_identity(cause), set()).update(cause.vectors)
         assert len(vectors) < len(both.causes)
-        found = side_by_side([Column(both)])
+        found = arrange_side_by_side([Column(both)])
         sizes = [row.values[0].rpartition(", ")[2] for row in found.causes]
         counts = [f"{len(some):,} vector{'s' * (len(some) != 1)}" for some in vectors.values()]
         assert sizes == counts
-        for (titles,) in found.faults.values():
+        for (titles,) in found.cause_titles.values():
             assert len(set(titles)) == len(titles)
 
     def test_same_logs_same_bytes(self, runs):

@@ -8,7 +8,7 @@ from pages import vectors
 from conformance.log.reader import read
 from conformance.report.page import render
 from conformance.report.terminal import summary
-from conformance.report.view import view
+from conformance.report.view import run_view
 
 
 def run_of(tmp_path, events):
@@ -17,7 +17,7 @@ def run_of(tmp_path, events):
 
 def test_new_findings_come_first_and_known_ones_apart(tmp_path):
     run = run_of(tmp_path, sample_runs.gated())
-    shown = view(run)
+    shown = run_view(run)
     assert [one.cause.known for one in shown.causes] == [False, False, True]
     text = summary(run)
     new, rest = text.split("Known failures (10 vectors)")

@@ -13,8 +13,8 @@ from runs import FEW, hostile_runs, run
 
 from conformance.log.reader import read
 from conformance.model import Status
-from conformance.report import comparison_page, matrix
-from conformance.report.matrix import Column, graded
+from conformance.report import comparison_page
+from conformance.report.matrix import Column, grade_column, matrix_markdown, matrix_text
 
 ABSENT = Column(None, "absent", "in venvs/a|b: no *numpy*")
 
@@ -46,7 +46,7 @@ def cells(markdown):
 
 class TestMarkdown:
     def test_a_row_an_operator_and_a_column_a_backend(self, columns):
-        rows = cells(matrix.markdown(columns))
+        rows = cells(matrix_markdown(columns))
         assert rows[0] == ["operator", "openvino 2026.4.1", "torch 2.13.0+cpu", "absent"]
         assert rows[4] == [
             "AdaptiveAvgPool-8",
@@ -63,12 +63,12 @@ class TestMarkdown:
         assert rows[-1] == ["verdict", "❌ Not conformant", "❌ Not conformant", "❌ Not run"]
 
     def test_says_what_was_asked_and_why_one_is_absent(self, columns):
-        shown = MarkdownIt().render(matrix.markdown(columns))
+        shown = MarkdownIt().render(matrix_markdown(columns))
         assert "level must, precision standard" in shown
         assert "<strong>absent was not run:</strong> in venvs/a|b: no *numpy*" in shown
 
     def test_none_that_ran(self):
-        assert cells(matrix.markdown([ABSENT])) == [
+        assert cells(matrix_markdown([ABSENT])) == [
             ["operator", "absent"],
             ["verdict", "❌ Not run"],
         ]
@@ -76,21 +76,21 @@ class TestMarkdown:
     @FEW
     @given(hostile_runs(), st.text(max_size=40), st.text())
     def test_hostile_text_stays_in_its_cell(self, one, label, why):
-        rows = cells(matrix.markdown([Column(one, label), Column(None, label, why)]))
+        rows = cells(matrix_markdown([Column(one, label), Column(None, label, why)]))
         assert {len(row) for row in rows} == {3}
-        assert len(rows) == 2 + len(graded(Column(one)).cells)
+        assert len(rows) == 2 + len(grade_column(Column(one)).cells)
 
 
 class TestCells:
     def cell(self, log, op="AvgPool-1"):
-        return graded(Column(log)).cells[op]
+        return grade_column(Column(log)).cells[op]
 
     def test_all_passed(self):
         shown = self.cell(run(sample_runs.passing()))
         assert (shown.tone, shown.notes) == ("good", ("unsupported: 7",))
 
     def test_a_log_that_is_cut_short_is_never_good(self):
-        column = graded(Column(run(sample_runs.passing()[:-3])))
+        column = grade_column(Column(run(sample_runs.passing()[:-3])))
         assert column.verdict == "Cut short"
         assert column.tone == "bad"
         assert "bad" in {one.tone for one in column.cells.values()}
@@ -102,18 +102,18 @@ class TestCells:
         log = run(sample_runs.passing())
         log.footer["counts"]["AvgPool-1"]["passed"] += 1
         log = run([log.header, *log.results, log.footer])
-        column = graded(Column(log))
+        column = grade_column(Column(log))
         assert column.verdict == "Inconsistent log"
         assert {one.tone for one in column.cells.values()} == {"bad"}
 
     def test_known_failures_are_not_good(self):
-        tones = {c.tone for c in graded(Column(run(sample_runs.gated()))).cells.values()}
+        tones = {c.tone for c in grade_column(Column(run(sample_runs.gated()))).cells.values()}
         assert "known" in tones or "bad" in tones
 
     @FEW
     @given(hostile_runs())
     def test_only_what_passed_is_good(self, log):
-        shown = graded(Column(log))
+        shown = grade_column(Column(log))
         for op, cell in shown.cells.items():
             tally = log.tallies[op]
             if cell.tone == "good":
@@ -128,12 +128,12 @@ class TestTerminal:
         results = [r for r in sample_runs.passes(30) if r.status is Status.PASS]
         head = sample_runs.header(sample_runs.by_op(results))
         log = run([head, *results, sample_runs.footer(results, head)])
-        lines = matrix.text([Column(log)]).splitlines()
+        lines = matrix_text([Column(log)]).splitlines()
         assert lines[0] == "example 2.4.1: CONFORMANT, STRENGTH 99.5 %"
         assert [line.split()[0] for line in lines[1:]] == list(log.tallies)
 
     def test_a_block_a_backend(self, columns):
-        blocks = matrix.text(columns).split("\n\n")
+        blocks = matrix_text(columns).split("\n\n")
         assert blocks[0].startswith(
             "openvino 2026.4.1: NOT CONFORMANT\n  AvgPool-1          899/972  "
         )
@@ -141,12 +141,12 @@ class TestTerminal:
 
     @pytest.mark.parametrize("width", [60, 80, 120])
     def test_no_line_is_wider(self, columns, width):
-        assert max(map(len, matrix.text(columns, width=width).splitlines())) <= width
+        assert max(map(len, matrix_text(columns, width=width).splitlines())) <= width
 
     @FEW
     @given(hostile_runs(), st.text())
     def test_hostile_text_reaches_no_terminal(self, one, text):
-        shown = matrix.text([Column(one, text), Column(None, text, text)], width=60)
+        shown = matrix_text([Column(one, text), Column(None, text, text)], width=60)
         assert all(line.isprintable() and len(line) <= 60 for line in shown.split("\n"))
 
 

@@ -22,17 +22,17 @@ from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.charts import (
     HEIGHT,
-    MAX_EDGES,
     MAX_HOT,
+    MAX_TARGETS,
     SHADES,
     HeatCell,
     heat_maps,
     spreads,
 )
-from conformance.report.elements import MAX_SIDE, MAX_SLICES, elements, planes
+from conformance.report.elements import MAX_SIDE, MAX_SLICES, output_planes, wrong_elements
 from conformance.report.page import render
-from conformance.report.view import view
-from conformance.report.wording import short
+from conformance.report.view import run_view
+from conformance.report.wording import short_count
 
 
 @pytest.fixture(scope="module")
@@ -152,24 +152,24 @@ class TestElements:
         def plane(nested, wrong):
             return {"expected": nested, "got": nested, "wrong": wrong}
 
-        (row,) = planes(plane(["1", "2"], [False, True]))
+        (row,) = output_planes(plane(["1", "2"], [False, True]))
         assert [[place.got for place in line] for line in row.rows] == [["1", "2"]]
         assert row.wrong == 1
-        volume = planes(plane([[["1"]], [["2"]]], [[[True]], [[False]]]))
+        volume = output_planes(plane([[["1"]], [["2"]]], [[[True]], [[False]]]))
         assert [one.caption for one in volume] == ["Slice 0", "Slice 1"]
 
     def test_large_planes_are_cut(self):
         nested = [["0"] * 40] * 50
-        (found,) = planes({"expected": nested, "got": nested, "wrong": [[True] * 40] * 50})
-        assert found.cut
+        (found,) = output_planes({"expected": nested, "got": nested, "wrong": [[True] * 40] * 50})
+        assert found.is_cut
         assert found.wrong == 2000
         assert len(found.rows) == len(found.rows[0]) == MAX_SIDE
 
     def test_slices_that_are_left_out_are_told(self):
         nested, wrong = [[["0"]]] * (MAX_SLICES + 1), [[[True]]] * (MAX_SLICES + 1)
-        found = planes({"expected": nested, "got": nested, "wrong": wrong})
+        found = output_planes({"expected": nested, "got": nested, "wrong": wrong})
         assert [one.caption for one in found] == [f"Slice {n} of 5" for n in range(MAX_SLICES)]
-        assert all(one.cut for one in found)
+        assert all(one.is_cut for one in found)
 
     @pytest.mark.parametrize(
         "data",
@@ -188,16 +188,18 @@ class TestElements:
         ],
     )
     def test_other_planes_are_left_out(self, data):
-        assert planes(data) == ()
+        assert output_planes(data) == ()
 
     def test_numbers_are_in_the_fewest_digits_of_their_type(self):
         row = ["0.10000000149011612", "nan", "7"]
-        (found,) = planes({"expected": row, "got": row, "wrong": [True, False, False]}, "f32")
+        (found,) = output_planes(
+            {"expected": row, "got": row, "wrong": [True, False, False]}, "f32"
+        )
         assert [place.got for place in found.rows[0]] == ["0.1", "nan", "7"]
         item = {"rounded": "0.100098", "lo": "0.0996094", "hi": "0.100586", "got": "-inf"}
-        (one,) = elements([item], "bf16")
+        (one,) = wrong_elements([item], "bf16")
         assert (one.rounded, one.accepted, one.got) == ("0.1", "[0.0996, 0.1006]", "-inf")
-        (one,) = elements([{"got": "2147483647", "lo": "16777217 or 3"}], "f32")  # places
+        (one,) = wrong_elements([{"got": "2147483647", "lo": "16777217 or 3"}], "f32")  # places
         assert (one.got, one.accepted) == ("2147483647", "16777217 or 3")
 
     @pytest.mark.parametrize(
@@ -216,17 +218,17 @@ class TestElements:
         ],
     )
     def test_beside_the_distance_stands_the_relative_error(self, exact, got, dtype, said):
-        (one,) = elements([{"exact": exact, "got": got, "ulp": 3}], dtype)
-        assert one.off == said
+        (one,) = wrong_elements([{"exact": exact, "got": got, "ulp": 3}], dtype)
+        assert one.error == said
 
     def test_elements_that_say_little(self):
-        (found,) = elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])
-        assert (found.place, found.got, found.off, found.accepted) == ("[]", "", "", "")
-        assert len(elements([{}] * 100)) == MAX_ELEMENTS
+        (found,) = wrong_elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])
+        assert (found.name, found.got, found.error, found.accepted) == ("[]", "", "", "")
+        assert len(wrong_elements([{}] * 100)) == MAX_ELEMENTS
 
     @pytest.mark.parametrize("far", [float("inf"), "inf"], ids=["of a run", "of a log"])
     def test_a_run_and_its_log_say_the_same_of_what_is_infinitely_far(self, far):
-        assert elements([{"ulp": far}])[0].off == "infinitely far"
+        assert wrong_elements([{"ulp": far}])[0].error == "infinitely far"
 
 
 def finding(show, spec="my.py:B", reproduce="conformance check"):
@@ -261,14 +263,14 @@ def test_a_tag_is_of_the_kind_of_failure(kind, tag):
 def test_what_was_not_asked_did_not_crash():
     kinds = ("crashed", "hung", "memory", "aborted", "abandoned", "abandoned")
     lost = [replace(result((), kind=kind), id=f"v{n}") for n, kind in enumerate(kinds)]
-    log = run(sample_runs.failing())
-    assert (view(replace(log, results=tuple(lost))).glance[2][:2]) == ("3", "crashed or hung")
+    view = run_view(replace(run(sample_runs.failing()), results=tuple(lost)))
+    assert view.key_figures[2][:2] == ("3", "crashed or hung")
 
 
 class TestRepro:
     def test_has_the_options_of_show(self):
         more = "v --backend 'a b.py:B' --env 'an env' --suite s --level should --precision exact"
-        assert finding(f"conformance show {more}").repro == f"conformance repro {more}"
+        assert finding(f"conformance show {more}").repro_command == f"conformance repro {more}"
 
     @pytest.mark.parametrize(
         "found",
@@ -282,7 +284,7 @@ class TestRepro:
         ],
     )
     def test_none_where_nothing_names_it(self, found):
-        assert found.repro == ""
+        assert found.repro_command == ""
 
 
 def result(edges, dtype="f32", status=Status.FAIL, op="op", **more):
@@ -305,13 +307,15 @@ class TestHeat:
             ]
         )
         assert found.dtypes == ("f16", "f32")
-        assert [(c.failed, c.graded) for c in (*found.whole.cells, found.whole.total)] == [
+        assert [
+            (c.failed, c.graded) for c in (*found.all_vectors.cells, found.all_vectors.total)
+        ] == [
             (1, 3),
             (1, 1),
             (2, 4),
         ]
-        assert [row.edge for row in found.hot] == ["a", "b"]
-        assert [row.edge for row in found.cold] == ["c"]
+        assert [row.target for row in found.hot] == ["a", "b"]
+        assert [row.target for row in found.cold] == ["c"]
         assert found.hot[0].cells[0].link == "#op=op&edge=a&dtype=f16"
 
     @given(st.lists(st.tuples(st.sets(st.sampled_from("abcd")), st.sampled_from(list(Status)))))
@@ -320,15 +324,15 @@ class TestHeat:
         judged = {Status.PASS, Status.FAIL, Status.ERROR}
         for found in self.heat(results):
             for row in (*found.hot, *found.warm, *found.cold):
-                mine = [r for r in results if row.edge in r.edges and r.status in judged]
+                mine = [r for r in results if row.target in r.edges and r.status in judged]
                 assert row.total.graded == len(mine)
                 assert row.total.failed == sum(r.status is not Status.PASS for r in mine)
                 assert (row.total.failed > 0) == (row not in found.cold)
 
     def test_many_edges_are_folded_and_cut(self):
         (found,) = self.heat([result(tuple(map(str, range(500))))])
-        assert (len(found.hot), len(found.warm)) == (MAX_HOT, MAX_EDGES - MAX_HOT)
-        assert found.left_out == 500 - MAX_EDGES
+        assert (len(found.hot), len(found.warm)) == (MAX_HOT, MAX_TARGETS - MAX_HOT)
+        assert found.left_out == 500 - MAX_TARGETS
 
     @given(st.integers(0, 50), st.integers(1, 50))
     def test_shades(self, failed, more):
@@ -379,4 +383,4 @@ class TestSpread:
     [(7, "7"), (999, "999"), (1200, "1.2k"), (34_567, "34k"), (5 * 10**6, "5.0M")],
 )
 def test_short(count, text):
-    assert short(count) == text
+    assert short_count(count) == text

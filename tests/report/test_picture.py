@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.report.picture import MAX_CELLS, MAX_SLICES, breaks, picture, picture_under, shown
-from conformance.report.picture_window import MAX_TAPS, Axis, parse
+from conformance.report.picture import (
+    MAX_CELLS,
+    MAX_SLICES,
+    axis_breaks,
+    mutant_window_picture,
+    positions_to_draw,
+    window_picture,
+)
+from conformance.report.picture_window import MAX_TAPS, Axis, parse_window
 
 SIGNS = {
     "tap data": "#",
@@ -27,7 +34,7 @@ def grid(rows, columns):
 
 def drawn(window):
     """The cells of a picture as text, row by row, and its labels; slices after each other."""
-    found = picture(window)
+    found = window_picture(window)
     root = ElementTree.fromstring(found.svg)
     rows, labels = [], []
     for panel in root:
@@ -47,7 +54,7 @@ def drawn(window):
 
 
 def texts(window):
-    root = ElementTree.fromstring(picture(window).svg)
+    root = ElementTree.fromstring(window_picture(window).svg)
     return [part.text for part in root.iter("text") if part.get("class") != "axis"]
 
 
@@ -56,7 +63,7 @@ class TestWhatIsDrawn:
         window = {"input": [1.5, 2, "nan", -4e30, 5], "positions": [[1, 2, 3]], "divisor": 3}
         assert drawn(window) == ([".###."], ["0", "1", "2", "3", "4"])
         assert texts(window) == ["1.5", "2", "nan", "-4e+30", "5"]
-        assert picture(window).sentence == (
+        assert window_picture(window).sentence == (
             "The window spans positions 1 to 3; the data has 5. All its 3 taps read data. "
             "The divisor is 3."
         )
@@ -65,7 +72,7 @@ class TestWhatIsDrawn:
         window = {"input": grid(3, 3), "positions": [[-1, 0], [1, 2, 3, 4]]}
         rows, _ = drawn(window)
         assert rows == ["_oooo", ".##oo", "...__", "...__"]
-        assert picture(window).sentence == (
+        assert window_picture(window).sentence == (
             "The window spans positions -1 to 0 by 1 to 4; the data has 3 by 3. "
             "2 of its 8 taps read data, 6 lie on padding."
         )
@@ -77,13 +84,13 @@ class TestWhatIsDrawn:
     def test_taps_that_do_not_count(self):
         window = {"input": [7, 8, 9], "positions": [[0, 1, 2]], "counts": [[True, False, True]]}
         assert drawn(window)[0] == ["#x#"]
-        assert picture(window).sentence.endswith("All its 3 taps read data; 2 count.")
+        assert window_picture(window).sentence.endswith("All its 3 taps read data; 2 count.")
 
     def test_taps_apart_and_repeated(self):
         assert drawn({"input": [0] * 5, "positions": [[0, 2, 4]]})[0] == ["#.#.#"]
         twice = {"input": [7, 8, 9], "positions": [[0, 0, 1]]}
         assert texts(twice) == ["7 \u00d72", "8", "9"]
-        assert "0 to 1 (some more than once)" in picture(twice).sentence
+        assert "0 to 1 (some more than once)" in window_picture(twice).sentence
 
     def test_slices_of_a_volume(self):
         window = {"input": [grid(2, 2)] * 2, "positions": [[1, 2], [0, 1], [0, 1]]}
@@ -95,11 +102,11 @@ class TestWhatIsDrawn:
     def test_window_without_taps(self):
         window = {"input": grid(2, 2), "positions": [[0, 1], []]}
         assert drawn(window)[0] == ["..", ".."]
-        assert picture(window).sentence == "The window has no taps; the data has 2 by 2."
-        assert 'class="window"' not in picture(window).svg
+        assert window_picture(window).sentence == "The window has no taps; the data has 2 by 2."
+        assert 'class="window"' not in window_picture(window).svg
 
     def test_label_says_the_sentence(self):
-        found = picture({"input": [1], "positions": [[0]]})
+        found = window_picture({"input": [1], "positions": [[0]]})
         root = ElementTree.fromstring(found.svg)
         assert root.get("role") == "img"
         assert root.get("aria-label") == found.sentence
@@ -117,14 +124,16 @@ class TestTheFaultsWindow:
         window = {"input": [5, 6, 7], "positions": [[0, 1, 2]], "divisor": 3, "under": UNDER}
         assert drawn(window)[0] == ["###"]
         assert drawn({**window, **UNDER})[0] == [".##"]
-        assert picture_under(window).sentence.startswith("The window spans positions 1 to 2;")
-        assert picture_under(window).sentence.endswith("The divisor is 2.")
+        assert mutant_window_picture(window).sentence.startswith(
+            "The window spans positions 1 to 2;"
+        )
+        assert mutant_window_picture(window).sentence.endswith("The divisor is 2.")
 
     @pytest.mark.parametrize("under", [None, [], {}, {"positions": [[0], [0]]}, "x"])
     def test_is_left_out_where_it_is_not_told(self, under):
         window = {"input": [5, 6, 7], "positions": [[0, 1, 2]], "under": under}
-        assert picture_under(window) is None
-        assert picture(window) is not None
+        assert mutant_window_picture(window) is None
+        assert window_picture(window) is not None
 
 
 class TestElision:
@@ -139,7 +148,7 @@ class TestElision:
     def test_the_window_and_its_border_are_shown(self, size, start, taps, step, begin, end):
         positions = tuple(start + step * n for n in range(taps))
         axis = Axis(size, positions, (True,) * taps, begin, end)
-        found = shown(axis)
+        found = positions_to_draw(axis)
         assert list(found) == sorted(set(found))
         assert len(found) <= 2 * MAX_CELLS
         low, high = min([0, *positions]), max([size - 1, *positions])
@@ -149,7 +158,7 @@ class TestElision:
             assert {p for p in around if low <= p <= high} <= set(found)
         if taps and positions[-1] - positions[0] + 3 <= MAX_CELLS:
             assert set(positions) <= set(found)
-        gaps = breaks(found, axis)
+        gaps = axis_breaks(found, axis)
         inner = [n for n in gaps if 0 < n < len(found)]
         assert inner == [n for n in range(1, len(found)) if found[n] - found[n - 1] > 1]
         assert all(found[n] - found[n - 1] > 2 for n in inner)
@@ -161,7 +170,7 @@ class TestElision:
 
     def test_a_long_axis_breaks_visibly(self):
         window = {"input": list(range(4000)), "positions": [list(range(2000, 2005))]}
-        svg = picture(window).svg
+        svg = window_picture(window).svg
         assert svg.count('class="break"') == 2
         labels = drawn(window)[1]
         assert labels[0] == "0"
@@ -170,12 +179,12 @@ class TestElision:
 
     def test_pictures_stay_small(self):
         window = {"input": [[0.0] * 60] * 60, "positions": [list(range(10, 50))] * 2}
-        svg = picture(window).svg
+        svg = window_picture(window).svg
         assert len(svg) < 60_000
         assert svg.count("<rect") <= (MAX_CELLS + 2) ** 2 + 1
         volume = {"input": [[[0]]], "positions": [list(range(1000))] * 3}
-        assert picture(volume).svg.count("<g ") == MAX_SLICES
-        assert "996 slices left out; slice 999, padding" in picture(volume).svg
+        assert window_picture(volume).svg.count("<g ") == MAX_SLICES
+        assert "996 slices left out; slice 999, padding" in window_picture(volume).svg
 
 
 REFUSED = [
@@ -199,8 +208,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("window", REFUSED)
 def test_anything_else_is_not_drawn(window):
-    assert picture(window) is None
-    assert parse(window) is None
+    assert window_picture(window) is None
+    assert parse_window(window) is None
 
 
 json = st.recursive(
@@ -220,7 +229,7 @@ windows = st.fixed_dictionaries(
 
 @given(windows, windows | json)
 def test_no_json_breaks_it(window, under):
-    for found in (picture(window), picture_under({**window, "under": under})):
+    for found in (window_picture(window), mutant_window_picture({**window, "under": under})):
         if found is not None:
             ElementTree.fromstring(found.svg)
             assert found.sentence.isprintable()

@@ -66,12 +66,6 @@ class TestCommand:
         assert ran.stdout.splitlines()[-1] == read(log).footer["claim"]
         assert "\x1b" not in ran.stdout
 
-    def test_out(self, log, tmp_path):
-        ran = CliRunner().invoke(report, [str(log), "--out", str(tmp_path / "out")])
-        assert ran.exit_code == 0
-        assert (tmp_path / "out" / "index.html").exists()
-        assert not (tmp_path / "index.html").exists()
-
     def test_findings(self, log):
         ran = CliRunner().invoke(report, [str(log), "--findings", "0"])
         assert "  1. " not in ran.stdout

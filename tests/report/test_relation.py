@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.report.elements import MAX_SLICES, relation
+from conformance.report.elements import MAX_SLICES, error_pattern
 
 
 def plane(expected, got):
@@ -65,18 +65,20 @@ def wrong(expected, got):
     ],
 )
 def test_says(expected, got, said):
-    assert relation(plane(expected, got), wrong(expected, got)) == said
+    assert error_pattern(plane(expected, got), wrong(expected, got)) == said
 
 
 def test_a_ratio_is_that_of_the_numbers_not_of_their_shortest_digits():
     """1.0234375 and twice as much are 1.02 and 2.05 in bf16."""
     detail = plane([[1.0234375, 1.5]], [[2.046875, 3.0]])
-    assert relation(detail, 2, "bf16") == "All 2 wrong elements are 2 times the expected value."
+    assert (
+        error_pattern(detail, 2, "bf16") == "All 2 wrong elements are 2 times the expected value."
+    )
 
 
 def test_of_a_plane_that_has_not_all_wrong_elements_it_says_so():
     two = plane([[4.0, 8.0]], [[9.0, 18.0]])
-    assert relation(two, 3) == (
+    assert error_pattern(two, 3) == (
         "In the plane of the worst element, all 2 wrong elements are 9/4 of the expected value."
     )
 
@@ -87,10 +89,10 @@ def test_a_volume_with_more_slices_than_are_shown_says_nothing():
     def volume(slices):
         return {name: [part] * slices for name, part in two.items()}
 
-    assert relation(volume(MAX_SLICES), 8).startswith("All 8 wrong elements")
-    assert relation(volume(MAX_SLICES + 1), 10) == ""
+    assert error_pattern(volume(MAX_SLICES), 8).startswith("All 8 wrong elements")
+    assert error_pattern(volume(MAX_SLICES + 1), 10) == ""
 
 
 @pytest.mark.parametrize("detail", [None, {}, 3, {"expected": [["1"]]}])
 def test_nothing_of_the_form(detail):
-    assert relation(detail, 3) == ""
+    assert error_pattern(detail, 3) == ""

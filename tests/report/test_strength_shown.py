@@ -9,10 +9,10 @@ import runs
 import sample_runs
 
 from conformance.report import comparison_page, terminal
-from conformance.report.matrix import Column, graded
+from conformance.report.matrix import Column, grade_column
 from conformance.report.page import render
 from conformance.report.registry import FORMATS, report_format
-from conformance.report.view import strengths, view
+from conformance.report.view import operator_strengths, run_view
 
 measured = sample_runs.measured
 WEAK = (
@@ -29,7 +29,7 @@ def weak():
 
 
 def test_by_operator():
-    first, second = strengths(weak())
+    first, second = operator_strengths(weak())
     assert (first.op, first.weakest.part, first.weakest.share) == (
         "AvgPool-1",
         "f32 of rank 5",
@@ -53,19 +53,19 @@ def test_a_run_that_is_strong_enough_is_not_told_what_is_weak():
 
 
 def test_only_a_claim_has_a_strength():
-    assert strengths(runs.run(sample_runs.partial())) == ()
+    assert operator_strengths(runs.run(sample_runs.partial())) == ()
     events = sample_runs.failing()
     events[-1] = events[-1] | {"strength": {"bar": 95.0, "parts": [measured()]}}
-    assert strengths(runs.run(events)) == ()
+    assert operator_strengths(runs.run(events)) == ()
 
 
 def test_a_gate_that_is_not_met_is_red_and_not_yellow():
-    shown = view(runs.run(runs.lacking(sample_runs.inconclusive())))
+    shown = run_view(runs.run(runs.lacking(sample_runs.inconclusive())))
     assert (shown.tone, shown.headline) == ("bad", "Gate not met")
 
 
 def test_a_cell_of_the_matrix():
-    column = graded(Column(weak()))
+    column = grade_column(Column(weak()))
     assert (column.tone, column.verdict) == (
         "weak",
         "Inconclusive, strength 41.4 %, unknown in 1 of 5 parts",

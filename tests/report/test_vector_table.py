@@ -16,7 +16,7 @@ from runs import FEW, hostile_runs, run
 from conformance.grade.returned import pack_outputs
 from conformance.model import Result, Returned, Status
 from conformance.report.page import render
-from conformance.report.vector_table import addressable, texts
+from conformance.report.vector_table import array_texts, is_addressable
 
 SIZE = 4005
 
@@ -105,7 +105,7 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
 
 def test_arrays_are_in_the_fewest_digits_of_their_type():
     arrays = [np.array([0.1, 1 / 3], name) for name in ("f2", "f4", "f8", ml_dtypes.bfloat16)]
-    assert texts(pack_outputs(arrays)) == [
+    assert array_texts(pack_outputs(arrays)) == [
         ["0.1", "0.3333"], ["0.1", "0.33333334"], ["0.1", "0.3333333333333333"], ["0.1", "0.334"],
     ]  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_arrays_are_in_the_fewest_digits_of_their_type():
     ],
 )
 def test_an_array_that_a_log_spoils_is_left_out(one):
-    assert texts([one]) == [None]
+    assert array_texts([one]) == [None]
 
 
 @FEW
@@ -135,5 +135,5 @@ def test_whatever_a_log_says_the_data_stays_data(log):
 
 
 def test_names():
-    assert addressable("f32-1x1-ramp-0a1b2c3d")
-    assert not any(addressable(text) for text in ("", 'a"b', "a b", "ä", "x" * 300))
+    assert is_addressable("f32-1x1-ramp-0a1b2c3d")
+    assert not any(is_addressable(text) for text in ("", 'a"b', "a b", "ä", "x" * 300))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.report.wording import apart
+from conformance.report.wording import shorten_distinctly
 
 SAME = "RuntimeError: " + "could not create a primitive descriptor for " * 4
 HEAD = "RuntimeError: could not create … "
@@ -37,6 +37,6 @@ HEAD = "RuntimeError: could not create … "
     ],
 )
 def test_what_tells_a_text_from_others_is_kept(text: str, others: list[str], shown: str) -> None:
-    told = apart(text, [text, *others], 90)
+    told = shorten_distinctly(text, [text, *others], 90)
     assert told == shown
     assert len(told) <= 90

@@ -40,7 +40,7 @@ def test_a_failure_that_a_fresh_process_lacks_names_the_call_that_leads_to_it(tm
     assert lead.startswith("AdaptiveAvgPool-8/")
     vector = lead.removeprefix("AdaptiveAvgPool-8/")
     assert finding.reproduce.endswith(f"--op AdaptiveAvgPool-8 --only {vector}")
-    shown = FindingView(finding, "f32", run.log.start.backend.spec).earlier
+    shown = FindingView(finding, "f32", run.log.start.backend.spec).earlier_calls_note
     assert shown == (
         f"{finding.smallest} passes in a fresh process: "
         f"the failure depends on earlier calls, such as {lead}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import tiers
 
 from conformance.backends.reference import Reference
@@ -24,14 +25,17 @@ class ZeroWherePadded(Reference):
         return [np.zeros_like(output) for output in outputs] if wrong else outputs
 
 
-def test_what_all_vectors_share_and_models_have():
-    suite = tiers.smoke()
-    events = list(run(suite, ZeroWherePadded(), CheckOptions(ops=["AvgPool-1"])))
+@pytest.fixture(scope="module")
+def events():
+    return list(run(tiers.smoke(), ZeroWherePadded(), CheckOptions(ops=["AvgPool-1"])))
+
+
+def test_what_all_vectors_share_and_models_have(events):
     seen = [event for event in events if isinstance(event, Finding)]
     told = {name for one in seen for name in one.detail.get("common", {})}
     assert "explicit-pads" in told
     results = [event for event in events if isinstance(event, Result)]
-    edges = {edge.name: edge.common for edge in suite.specs.get("AvgPool-1").edges}
+    edges = {edge.name: edge.common for edge in tiers.smoke().specs.get("AvgPool-1").edges}
     first = causes(seen, results)[0]
     assert first.common["explicit-pads"] == edges["explicit-pads"] != ""
 
@@ -56,9 +60,8 @@ def test_an_edge_on_which_most_vectors_do_not_fail_is_not_to_blame():
     assert told(1) == {}
 
 
-def test_the_smallest_case_is_told_in_a_line():
-    options = CheckOptions(ops=["AvgPool-1"])
-    first = next(e for e in run(tiers.smoke(), ZeroWherePadded(), options) if type(e) is Finding)
+def test_the_smallest_case_is_told_in_a_line(events):
+    first = next(event for event in events if isinstance(event, Finding))
     assert first.detail["case"].startswith("3x1x1x1 bf16, ")
     assert "pads_begin [" in first.detail["case"]
     assert "\n" not in first.detail["case"]

@@ -56,15 +56,12 @@ class TestAnotherVersion:
         assert counts[0].count(Status.FAIL) == 4
         assert counts[1].count(Status.FAIL) == 0
         assert counts[0].count(Status.UNSUPPORTED) == counts[1].count(Status.UNSUPPORTED) == 1
+        assert runs[0].header["options"]["env"] == str(old)
+        assert f"--env {old}" in runs[0].findings[0].reproduce
 
     def test_this_environment_does_not_have_it(self, small_suite, tiny):
         with pytest.raises(BackendError, match="no module named 'tinylib'"):
             conformance.check(small_suite, tiny)
-
-    def test_the_log_names_it_and_so_does_the_command(self, small_suite, tiny, old):
-        run = conformance.check(small_suite, tiny, env=old)
-        assert run.header["options"]["env"] == str(old)
-        assert f"--env {old}" in run.findings[0].reproduce
 
     def test_processes_for_what_else_runs_in_this_one(self, small_suite, new):
         run = conformance.check(small_suite, "numpy", env=new, jobs=2)

@@ -138,8 +138,8 @@ def test_right_answers_stay_right(suite: Suite, backend: Path, executor: str) ->
 
 @pytest.mark.parametrize("executor", tiers.first(["process", "inline"]))
 def test_wrong_answers_stay_wrong(suite: Suite, backend: Path, executor: str) -> None:
-    undisturbed = conformance.check(suite, f"{backend}:WrongToo")
-    run = conformance.check(suite, f"{backend}:Wrong", executor=executor)
+    undisturbed = conformance.check(suite, f"{backend}:WrongToo", findings=False)
+    run = conformance.check(suite, f"{backend}:Wrong", executor=executor, findings=False)
     assert told(run) == told(undisturbed)
     assert [one.witness for one in run.results] == [one.witness for one in undisturbed.results]
     # Some pass by the reading that lets subnormal numbers vanish.

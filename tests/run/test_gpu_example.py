@@ -59,21 +59,18 @@ def test_it_is_right(somewhere):
     assert run.log.header["backend"]["capabilities"]["layout"] == ["NHWC"]
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "kind"),
-    [
-        ("((y + 1) * height + values.shape[1] - 1) //", "((y + 1) * height) //", "value"),
-        ("(i * width + j) * data.shape[3] + c", "(j * height + i) * data.shape[3] + c", "index"),
-        ("    values[n, y, x, c] = best\n", "", "value"),
-    ],
-)
-def test_a_mistake_in_the_kernel_is_found(somewhere, tmp_path, right, wrong, kind):
+def test_mistakes_in_the_kernel_are_found(somewhere, tmp_path):
     text = FILE.read_text("utf-8")
-    assert right in text
+    for right, wrong in (
+        ("((y + 1) * height + values.shape[1] - 1) //", "((y + 1) * height) //"),
+        ("(i * width + j) * data.shape[3] + c", "(j * height + i) * data.shape[3] + c"),
+    ):
+        assert right in text
+        text = text.replace(right, wrong)
     file = tmp_path / "wrong_pool.py"
-    file.write_text(text.replace(right, wrong), "utf-8")
-    run = api.check("core", str(file), ops=[OP], only=["f32-1x3x"])
-    assert kind in {one.kind for one in run.results}
+    file.write_text(text, "utf-8")
+    run = api.check("core", str(file), ops=[OP], only=["f32-1x3x"], findings=False)
+    assert {"value", "index"} <= {one.kind for one in run.results}
 
 
 def test_options_choose_the_gpu(somewhere):

@@ -52,7 +52,7 @@ def by_size(run, tmp_path_factory, exhaustive):
     """All results; what hangs is in a run of its own, in which no other vector takes long."""
     hanging = HANGING if exhaustive else HANGING[:2]
     asked = suite_of(tmp_path_factory.mktemp("suites") / "rows", cases([4, *hanging]))
-    others = conformance.check(asked, f"{FILE}:Hostile", timeout=1, jobs=3).results
+    others = conformance.check(asked, f"{FILE}:Hostile", timeout=1, jobs=3, findings=False).results
     return {size_of(result): result for result in (*others, *run.results)}
 
 
@@ -156,8 +156,8 @@ def test_inline_gives_the_same_verdicts(suite, by_size):
     bearable = [s for s, function in hostile.SIZES.items() if function not in hostile.UNBEARABLE]
     ids = [by_size[size].id for size in bearable if size < 1000]
     spec = f"{FILE}:Nasty"
-    inline = conformance.check(suite, spec, only=ids, executor="inline")
-    process = conformance.check(suite, spec, only=ids)
+    inline = conformance.check(suite, spec, only=ids, executor="inline", findings=False)
+    process = conformance.check(suite, spec, only=ids, findings=False)
     assert process.header["options"]["executor"] == "process"
 
     def told(run):

@@ -236,7 +236,7 @@ def test_a_defect_costs_a_picture_or_a_name_and_not_the_run(
         right = conformance.reference(op, inputs, attributes)
         return [np.zeros(one.shape, inputs[0].dtype) for one in right]
 
-    run = conformance.check(SUITE, zeros, ops=["AdaptiveAvgPool-8"])
+    run = conformance.check(SUITE, zeros, ops=["AdaptiveAvgPool-8"], dtypes=["f32"])
     assert not run.passed
     assert run.findings
     told = [finding for finding in run.findings if finding.detail.get("defect")]

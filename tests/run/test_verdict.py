@@ -35,14 +35,21 @@ def reject(status, op="A", **more):
 
 
 def concluded(
-    *results, interrupted=False, whole=True, in_suite=None, untested=(), excluded=(), **gate
+    *results,
+    suite="core",
+    interrupted=False,
+    whole=True,
+    in_suite=None,
+    untested=(),
+    excluded=(),
+    **gate,
 ):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
     score = ResultCounts.of(ops, results)
     values = sum(one.reject is None for one in results)
     scope = RunScope(
         backend="mylib 1.2",
-        suite="core",
+        suite=suite,
         digests=("0123456789abcdef",),
         level="must",
         precision=parse_precision("standard"),
@@ -296,3 +303,18 @@ class TestVerdict:
 @pytest.mark.parametrize("marks", [COLOURS, MARKS, TONES])
 def test_each_format_shows_each_tone(marks):
     assert list(marks) == list(Tone)
+
+
+def test_the_advice_for_a_kernel_needs_no_backend():
+    def sentence(suite):
+        results = [result(PASS), result(UNSUPPORTED)]
+        unknown = RunStrength((PartitionStrength("A", "f32", 4, why="unknown"),))
+        return concluded(*results, suite=suite, evidence=unknown)["sentence"]
+
+    command = "conformance check --backend BACKEND --complete --out its-report"
+    assert sentence("core").endswith(f"To add the missing vectors:\n{command}")
+    assert sentence("fresh").endswith(
+        "Fewer than 50 value vectors prove little. For a claim, the kernel has to support more "
+        "cases, with fewer exclusions in its CAPABILITIES; or limit the claim to types and ranks "
+        "that it supports: --dtypes, --ranks."
+    )

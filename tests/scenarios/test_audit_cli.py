@@ -18,7 +18,6 @@ from conformance.spec.catalogue import StatedEquivalence, mutants_of
 from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import Partition
-from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
@@ -171,20 +170,6 @@ class TestTheShippedSuite:
         n = counted(MAX)
         assert f"{MAX}: {n} of {n} (100.0%) mutants killed at level should\n" in shown.stdout
         assert "survived" not in shown.stdout
-
-    @pytest.mark.parametrize("op", tiers.first([MAX, AVG, ADAPTIVE]))
-    def test_without_some_of_its_vectors_it_is_not(
-        self, op: str, tmp_path: Path, exhaustive: bool
-    ) -> None:
-        """Each third of smoke is left out in turn."""
-        suite = tiers.smoke()
-        vectors = [v for v in suite.vectors([op]) if v.case.reject is None]
-        for first in range(3 if exhaustive else 1):
-            rest = [(v, ("core",)) for n, v in enumerate(vectors) if n % 3 != first]
-            written = write_suite(tmp_path / f"{first}", rest, name="rest", seed=0, versions={})
-            shown = audit("--suite", written.path)
-            assert shown.exit_code == 1
-            assert "    survived: " in shown.stdout
 
 
 class TestAPart:

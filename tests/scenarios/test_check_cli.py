@@ -161,7 +161,8 @@ class TestReport:
         assert list(tmp_path.iterdir()) == []
 
     def test_the_log_and_the_page(self, check, adapter, tmp_path):
-        shown = check("--backend", adapter("outputs[::-1]"), "--out", tmp_path / "out")
+        how = ("--backend", adapter("outputs[::-1]"), "--executor", "inline")
+        shown = check(*how, "--out", tmp_path / "out")
         assert shown.exit_code == 1
         assert {file.name for file in (tmp_path / "out").iterdir()} == {"run.jsonl", "index.html"}
         run = read(tmp_path / "out" / "run.jsonl")

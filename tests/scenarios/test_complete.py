@@ -10,7 +10,6 @@ from click.testing import CliRunner, Result
 
 from conformance.choices import SuiteName
 from conformance.cli import complete_suite, main
-from conformance.suite import vector_cache
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -240,18 +239,6 @@ def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
     assert "strength 100 %, suite" in result.output
 
 
-def test_what_is_there_can_be_completed_for_another(
-    base: Path, completed: tuple[Suite, Result], tmp_path: Path, exhaustive: bool
-) -> None:
-    """And again for the same: then it lacks nothing. In a plain run for one that asks of all."""
-    suite, backend = (completed[0].path, "Narrow") if exhaustive else (base / "suite", "Whole")
-    words = ["--for", f"{base / 'mine.py'}:{backend}", "--op", OP, "--out", str(tmp_path / "again")]
-    result = invoke("suite", "complete", str(suite), *words)
-    assert result.exit_code == 0, result.output
-    assert "is already complete" in result.output
-    assert not (tmp_path / "again").exists()
-
-
 def test_what_is_declared_in_another_environment_is_completed(
     base: Path, completed: tuple[Suite, Result], tmp_path: Path
 ) -> None:
@@ -288,8 +275,10 @@ class TestByItself:
 
     @pytest.fixture
     def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setenv(vector_cache.VARIABLE, str(tmp_path / "cache"))
-        return tmp_path / "cache" / complete_suite.KEPT
+        """A folder for completed suites alone: vectors are evaluated once for all tests."""
+        folder = tmp_path / "completed"
+        monkeypatch.setattr(complete_suite, "KEPT", str(folder))
+        return folder
 
     def test_is_completed_kept_and_made_again_where_a_file_is_damaged(
         self, base: Path, cache: Path, exhaustive: bool
@@ -303,16 +292,15 @@ class TestByItself:
         assert second.exit_code == 0
         assert "the suite was completed for this backend before" in second.output
         assert "completing the suite for what" not in second.output
+        wrong = check(base, "Odd")  # what was kept finds a bug that the suite alone does not
+        assert wrong.exit_code == 1
+        assert "completed for this backend before" in wrong.output
+        assert "NOT CONFORMANT" in wrong.output
         if exhaustive:
             next(kept.rglob("*.npz")).write_bytes(b"damaged")
             third = check(base, "Narrow")
             assert third.exit_code == 0
             assert "completing the suite for what" in third.output
-
-    def test_finds_a_bug_that_the_suite_alone_did_not(self, base: Path, cache: Path) -> None:
-        result = check(base, "Odd")
-        assert result.exit_code == 1
-        assert "NOT CONFORMANT" in result.output
 
     @pytest.mark.parametrize(
         ("seconds", "words", "said"),

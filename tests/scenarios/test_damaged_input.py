@@ -100,12 +100,8 @@ def check(suite: Path) -> Ended:
     return command("check", "--backend", "reference", "--suite", suite, *INLINE)
 
 
-def refused_by_all(suite: Path, *says: str) -> None:
-    for words in (
-        ("check", "--backend", "reference", "--suite", suite, *INLINE),
-        ("suite", "lint", suite),
-    ):
-        refused(command(*words), *says)
+def refused_suite(suite: Path, *says: str) -> None:
+    refused(check(suite), *says)
 
 
 def first(suite: Path) -> Path:
@@ -158,14 +154,14 @@ class TestSuites:
         refused(check(suite), "manifest.json: cannot be read: Permission denied")
 
     def test_a_flipped_bit_in_any_file(self, suite: Path) -> None:
-        for file in sorted(suite.rglob("*.npz")):
-            whole = file.read_bytes()
-            for at in (0, len(whole) // 3, len(whole) - 1):
-                flipped = bytearray(whole)
-                flipped[at] ^= 0x10
-                file.write_bytes(flipped)
-                refused(check(suite), file.name, "hint: ")
-            file.write_bytes(whole)
+        """At the beginning of one, within the next, at the end of the next, and so on."""
+        for number, file in enumerate(sorted(suite.rglob("*.npz"))):
+            content = file.read_bytes()
+            flipped = bytearray(content)
+            flipped[(0, len(content) // 3, -1)[number % 3]] ^= 0x10
+            file.write_bytes(flipped)
+            refused_suite(suite, file.name, "hint: ")
+            file.write_bytes(content)
         assert check(suite).code == 0
 
     def test_a_flipped_bit_in_the_manifest(self, suite: Path) -> None:
@@ -173,7 +169,7 @@ class TestSuites:
         file = suite / "manifest.json"
         whole = file.read_bytes()
         refusals = 0
-        for at in range(0, len(whole), len(whole) // 24):
+        for at in range(0, len(whole), len(whole) // 12):
             flipped = bytearray(whole)
             flipped[at] ^= 1
             file.write_bytes(flipped)
@@ -181,20 +177,20 @@ class TestSuites:
             # What a suite says of its strength is part of no digest; less of it is no claim.
             assert ended.code in (0, EXIT_USAGE, EXIT_INCONCLUSIVE), ended
             refusals += ended.code == EXIT_USAGE
-        assert refusals > 12
+        assert refusals > 6
 
     def test_a_truncated_file(self, suite: Path) -> None:
         file = first(suite)
         whole = file.read_bytes()
         for length in (0, 1, len(whole) // 2, len(whole) - 1):
             file.write_bytes(whole[:length])
-            refused_by_all(suite, file.name, f"{length:,} found")
+            refused_suite(suite, file.name, f"{length:,} found")
 
     def test_a_truncated_file_that_the_manifest_vouches_for(self, suite: Path) -> None:
         file = first(suite)
         whole = file.read_bytes()
         for length in (0, 1, len(whole) // 2, len(whole) - 1):
-            refused_by_all(replaced(suite, whole[:length]), file.name, "not a readable zip archive")
+            refused_suite(replaced(suite, whole[:length]), file.name, "not a readable zip archive")
 
     def test_a_pickled_member_is_never_loaded(self, suite: Path, tmp_path: Path) -> None:
         class Trap:
@@ -204,7 +200,7 @@ class TestSuites:
         header = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
         header = header.ljust(117) + b"\n"
         pickled = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
-        refused_by_all(
+        refused_suite(
             repacked(suite, input_0__npy=pickled + pickle.dumps([Trap()])),
             "member 'input_0.npy' holds elements of type '|O'",
         )
@@ -214,16 +210,17 @@ class TestSuites:
         """A quarter of a gigabyte in a quarter of a megabyte, and the manifest says so too."""
         repacked(suite, input_0__npy=bytes(250 * MIB))
         assert first(suite).stat().st_size < MIB
-        refused_by_all(suite, "bytes unpacked, at most")
+        refused_suite(suite, "bytes unpacked, at most")
+        refused(command("suite", "lint", suite), "bytes unpacked, at most")
 
     def test_a_zip_bomb_within_the_limit(self, suite: Path) -> None:
-        refused_by_all(repacked(suite, input_0__npy=bytes(50 * MIB)), "input_0.npy")
+        refused_suite(repacked(suite, input_0__npy=bytes(50 * MIB)), "input_0.npy")
 
     @pytest.mark.parametrize("value", tiers.first([b"[],", b"{},", b"0,", b'"",']))
     def test_a_bomb_of_json(self, suite: Path, value: bytes) -> None:
         """Few bytes in the archive, tens of millions of values to parse."""
         text = b'{"format":1,"x":[' + value * (50 * MIB // len(value)) + b"0]}"
-        refused_by_all(repacked(suite, case__json=text), "case.json: more than 1048576 bytes")
+        refused_suite(repacked(suite, case__json=text), "case.json: more than 1048576 bytes")
 
     def test_a_bomb_that_declares_little(self, suite: Path) -> None:
         repacked(suite, input_0__npy=bytes(50 * MIB))
@@ -231,13 +228,13 @@ class TestSuites:
         size = struct.pack("<I", 50 * MIB)
         while (at := content.find(size)) >= 0:
             content[at : at + 4] = struct.pack("<I", 128)
-        refused_by_all(replaced(suite, bytes(content)), first(suite).name)
+        refused_suite(replaced(suite, bytes(content)), first(suite).name)
 
     def test_an_archive_of_a_million_entries(self, suite: Path) -> None:
         entry = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, *(0,) * 8, 5, *(0,) * 6)
         directory = (entry + b"a.npy") * 600_000
         end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(directory), 0, 0)
-        refused_by_all(replaced(suite, directory + end), f"a directory of {len(directory)} bytes")
+        refused_suite(replaced(suite, directory + end), f"a directory of {len(directory)} bytes")
 
     @pytest.mark.parametrize(
         "shape", ["(99999999999,)", "(2147483647, 2147483647)", "(65536, 65536, 65536, 65536)"]
@@ -246,31 +243,31 @@ class TestSuites:
         header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
         text = header.ljust(117).encode() + b"\n"
         array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(16)
-        refused_by_all(repacked(suite, input_0__npy=array), "bytes of elements and holds 16")
+        refused_suite(repacked(suite, input_0__npy=array), "bytes of elements and holds 16")
 
     def test_a_case_that_claims_a_huge_array(self, suite: Path) -> None:
         with zipfile.ZipFile(first(suite)) as archive:
             case = json.loads(archive.read("case.json"))
         case["shapes"] = {name: [2**40] * 3 for name in case["shapes"]}
-        refused_by_all(repacked(suite, case__json=json.dumps(case).encode()), "case.json")
+        refused_suite(repacked(suite, case__json=json.dumps(case).encode()), "case.json")
 
     @pytest.mark.parametrize(
         "name", ["../../evil.npy", "/tmp/evil.npy", "..\\evil.npy", "a/../../evil.npy"]
     )
     def test_a_member_that_climbs_out(self, suite: Path, name: str) -> None:
-        refused_by_all(repacked(suite, **{name: b""}), "a name that is not allowed")
+        refused_suite(repacked(suite, **{name: b""}), "a name that is not allowed")
 
-    @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "..", ".", "a/b", "\x1b[2J", ""])
+    @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", ".", "\x1b[2J", ""])
     @pytest.mark.parametrize("key", ["id", "op"])
     def test_a_path_that_climbs_out(self, suite: Path, key: str, name: str) -> None:
         edited(suite, lambda d: d["vectors"][0].update({key: name}))
-        refused_by_all(suite, "where text belongs" if "\x1b" in name else "which is not allowed")
+        refused_suite(suite, "where text belongs" if "\x1b" in name else "which is not allowed")
 
     def test_a_link_that_climbs_out(self, suite: Path, tmp_path: Path) -> None:
         file = first(suite)
         file.rename(tmp_path / "outside.npz")
         file.symlink_to(tmp_path / "outside.npz")
-        refused_by_all(suite, "a symbolic link that leaves the suite's folder")
+        refused_suite(suite, "a symbolic link that leaves the suite's folder")
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -292,50 +289,50 @@ class TestSuites:
     def test_wrong_counts_sizes_and_digests(
         self, suite: Path, change: Callable[[Document], object], says: str
     ) -> None:
-        refused_by_all(edited(suite, change), says)
+        refused_suite(edited(suite, change), says)
 
     def test_half_a_manifest(self, suite: Path) -> None:
         file = suite / "manifest.json"
         whole = file.read_bytes()
         for length in (0, 1, len(whole) // 2, len(whole) - 3):
             file.write_bytes(whole[:length])
-            refused_by_all(suite, "not readable as JSON")
+            refused_suite(suite, "not readable as JSON")
 
     @pytest.mark.parametrize(
         ("format_", "says"),
         [(2, "reads formats up to 1"), (0, "'format' is not 1"), ("1", "not 1")],
     )
     def test_an_unknown_version(self, suite: Path, format_: object, says: str) -> None:
-        refused_by_all(edited(suite, lambda d: d.update(format=format_)), says)
+        refused_suite(edited(suite, lambda d: d.update(format=format_)), says)
 
     def test_an_unknown_version_of_a_vector(self, suite: Path) -> None:
         with zipfile.ZipFile(first(suite)) as archive:
             case = json.loads(archive.read("case.json")) | {"format": 7, "surprise": []}
-        refused_by_all(
+        refused_suite(
             repacked(suite, case__json=json.dumps(case).encode()), "format 7; this is opconform"
         )
 
     def test_an_empty_folder_and_none(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
-        refused_by_all(tmp_path / "empty", "no manifest.json, so not a suite", "hint: ")
-        refused_by_all(tmp_path / "none", "no such folder", "hint: ")
+        refused_suite(tmp_path / "empty", "no manifest.json, so not a suite", "hint: ")
+        refused_suite(tmp_path / "none", "no such folder", "hint: ")
 
     def test_a_missing_and_an_unlisted_file(self, suite: Path) -> None:
         file = first(suite)
         shutil.copy(file, file.with_name("other.npz"))
-        refused_by_all(suite, "does not list", "other.npz")
+        refused_suite(suite, "does not list", "other.npz")
         file.unlink()
-        refused_by_all(suite, "listed files missing", file.name)
+        refused_suite(suite, "listed files missing", file.name)
 
     @pytest.mark.parametrize("value", tiers.first([b"0,", b"[],", b'"x",']))
     def test_a_manifest_of_millions_of_values(self, suite: Path, value: bytes) -> None:
         text = b'{"format":1,"x":[' + value * (MIB // len(value)) + b"0]}"
         (suite / "manifest.json").write_bytes(text)
-        refused_by_all(suite, "manifest.json: missing: name")
+        refused_suite(suite, "manifest.json: missing: name")
 
     def test_a_manifest_that_is_too_large(self, suite: Path) -> None:
         (suite / "manifest.json").write_bytes(b" " * (65 * MIB))
-        refused_by_all(suite, "more than 67108864 bytes")
+        refused_suite(suite, "more than 67108864 bytes")
 
     @pytest.mark.parametrize(
         "depth",
@@ -347,10 +344,10 @@ class TestSuites:
         with zipfile.ZipFile(first(suite)) as archive:
             case = archive.read("case.json")
         case = case.replace(b'"attributes": {}', b'"attributes": {"a": ' + nested + b"}", 1)
-        refused_by_all(repacked(suite, case__json=case), "not readable as JSON")
+        refused_suite(repacked(suite, case__json=case), "not readable as JSON")
         whole = (suite / "manifest.json").read_bytes()
         (suite / "manifest.json").write_bytes(whole.replace(b'"small"', nested, 1))
-        refused_by_all(suite, "not readable as JSON")
+        refused_suite(suite, "not readable as JSON")
 
 
 # Specifications
@@ -486,7 +483,11 @@ class TestRunLogs:
         log.write_bytes(change(whole))
         refused(command("report", log, "--out", tmp_path / "out"), str(log), says)
         assert not (tmp_path / "out").exists()
-        refused(command("merge", log, "--out", tmp_path / "out"), str(log))
+
+    def test_a_merge_refuses_it_too(self, whole: bytes, tmp_path: Path) -> None:
+        log = tmp_path / "run.jsonl"
+        log.write_bytes(whole.replace(b'"pass"', b'"pass', 1))
+        refused(command("merge", log, "--out", tmp_path / "out"), str(log), "is damaged")
         assert not (tmp_path / "out").exists()
 
     def test_a_small_log_that_claims_a_huge_run_is_shown_at_once(

@@ -31,6 +31,9 @@ FAULT = next(
     one for one in mutants_of(find_spec("AvgPool-1")) if one.id == "exclude-pad-taken-for-true"
 )
 
+NARROW = ("--op", "AvgPool-1", "--dtypes", "f32", "--ranks", "4", "--executor", "inline")
+"""Vectors enough to name the mutant."""
+
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -42,8 +45,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def folder(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    command = ["check", "--backend", backend, "--op", "AvgPool-1", "--out", str(folder)]
-    command += ["--executor", "inline"]
+    command = ["check", "--backend", backend, *NARROW, "--out", str(folder)]
     assert CliRunner().invoke(main, command).exit_code == 1
     return folder
 
@@ -117,7 +119,7 @@ def test_shards_that_are_merged_are_diagnosed_like_a_whole_run(
     backend: str, folder: Path, tmp_path: Path
 ) -> None:
     for part in ("1/2", "2/2"):
-        command = ["check", "--backend", backend, "--op", "AvgPool-1", "--executor", "inline"]
+        command = ["check", "--backend", backend, *NARROW]
         out = tmp_path / part[0]
         assert (
             CliRunner().invoke(main, [*command, "--shard", part, "--out", str(out)]).exit_code == 1
@@ -134,7 +136,7 @@ def test_a_run_that_goes_on_is_diagnosed_like_one_that_never_stopped(
     lines = (folder / "run.jsonl").read_bytes().splitlines(keepends=True)
     failed = next(i for i, line in enumerate(lines) if json.loads(line).get("kind") == "value")
     (tmp_path / "run.jsonl").write_bytes(b"".join(lines[: failed + 1]))
-    command = ["check", "--backend", backend, "--op", "AvgPool-1", "--executor", "inline"]
+    command = ["check", "--backend", backend, *NARROW]
     done = CliRunner().invoke(main, [*command, "--out", str(tmp_path), "--resume"])
     assert done.exit_code == 1, done.output
     told = [finding.diagnosis for finding in read(tmp_path / "run.jsonl").findings]

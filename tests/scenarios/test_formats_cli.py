@@ -24,12 +24,6 @@ class Wrong(Reference):
     def run(self, op, inputs, attributes):
         return [output + 1 for output in super().run(op, inputs, attributes)]
 """
-NONE = """
-from conformance import Unsupported
-
-def run(op, inputs, attributes):
-    raise Unsupported("not yet")
-"""
 
 
 @pytest.fixture
@@ -38,8 +32,9 @@ def run(small_suite, monkeypatch):
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
 
     def run(command, *arguments):
-        suite = ["--suite", str(small_suite.path)] if command == "check" else []
-        return CliRunner().invoke(main, [command, *suite, *map(str, arguments)])
+        here = ["--suite", str(small_suite.path), "--executor", "inline"]
+        more = here if command == "check" else []
+        return CliRunner().invoke(main, [command, *more, *map(str, arguments)])
 
     return run
 
@@ -139,23 +134,6 @@ class TestCheck:
         assert "Too many levels of symbolic links" in shown.stderr
         assert loop.is_symlink()
 
-    def test_everything_unsupported_is_red_in_every_format(self, run, tmp_path):
-        (tmp_path / "none.py").write_text(NONE)
-        out = tmp_path / "out"
-        shown = run(
-            *("check", "--backend", f"{tmp_path}/none.py:run", "--out", out),
-            *words(["junit", "sarif", "badge", "json", "summary"]),
-        )
-        assert shown.exit_code == 1
-        junit = ET.fromstring((out / "junit.xml").read_text("utf-8"))
-        (error,) = junit.findall(".//error")
-        assert error.get("message").startswith("No values graded: 7 unsupported")
-        (result,) = json.loads((out / "conformance.sarif").read_text())["runs"][0]["results"]
-        assert result["level"] == "error"
-        assert json.loads((out / "badge.json").read_text())["color"] == "red"
-        assert json.loads((out / "report.json").read_text())["gate_met"] is False
-        assert "❌ No values graded" in (out / "summary.md").read_text("utf-8")
-
     @pytest.mark.exhaustive
     def test_a_run_that_dies_leaves_no_earlier_success(self, run, small_suite, tmp_path):
         """Files of an earlier run must not stand beside the log of one that was killed."""
@@ -188,7 +166,8 @@ def first(small_suite, tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     (folder / "wrong.py").write_text(WRONG)
     words = ["--suite", str(small_suite.path), "--backend", f"{folder / 'wrong.py'}:Wrong"]
-    CliRunner().invoke(main, ["check", *words, "--out", str(folder / "out")])
+    words += ["--executor", "inline", "--out", str(folder / "out")]
+    CliRunner().invoke(main, ["check", *words])
     return folder / "out"
 
 
@@ -210,9 +189,6 @@ class TestReport:
     def test_standard_output_is_for_the_format_alone(self, run, log):
         shown = run("report", log, "--format", "sarif=-")
         assert json.loads(shown.stdout)["version"] == "2.1.0"
-
-    def test_terminal_is_the_summary(self, run, log):
-        assert "NOT CONFORMANT" in run("report", log, "--format", "terminal=-").stdout
 
     def test_the_same_as_of_the_check(self, run, wrong, tmp_path):
         files = {name: tmp_path / name for name in FORMATS}

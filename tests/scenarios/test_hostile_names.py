@@ -69,8 +69,14 @@ def test_a_name_reaches_no_terminal(run: Any, small_suite: Any) -> None:
     assert merged.exit_code == 1
 
 
-@pytest.mark.parametrize("command", ["check", "show", "repro"])
-@pytest.mark.parametrize("path", ["evil\n::error::forged.py", "evil\x1b[2J.py"])
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("check", "evil\n::error::forged.py"),
+        ("show", "evil\x1b[2J.py"),
+        ("repro", "evil\x1b[2J.py"),
+    ],
+)
 def test_a_path_reaches_no_terminal(run: Any, small_suite: Any, command: str, path: str) -> None:
     Path(path).write_text(HOSTILE)
     vector = [] if command == "check" else [small_suite.manifest.vectors[0].id]

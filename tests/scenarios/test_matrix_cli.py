@@ -51,11 +51,9 @@ OLD, NEW = "old=tiny_backend.py@old", "new=tiny_backend.py:Tiny@new"
 
 
 class TestVersions:
-    @pytest.fixture
-    def shown(self, matrix):
-        return matrix(OLD, NEW, "numpy")
-
-    def test_the_terminal_has_a_block_each_and_the_worst_decides(self, shown):
+    def test_the_terminal_has_a_block_each_and_the_worst_decides(self, matrix, tmp_path):
+        """Each has its log and its page, and all of them a page and a table."""
+        shown, out = matrix(OLD, NEW, "numpy"), tmp_path / "out"
         assert shown.exit_code == 1
         blocks = shown.stdout.strip().split("\n\n")
         assert [block.split("\n")[0] for block in blocks] == [
@@ -67,8 +65,6 @@ class TestVersions:
         assert "AvgPool-1 1/2 Wrong values, not explained" in lines
         assert "AdaptiveMaxPool-8 unsupported" in lines
 
-    def test_each_has_its_log_and_its_page(self, shown, tmp_path, home):
-        out = tmp_path / "out"
         assert sorted(p.name for p in out.iterdir()) == [
             *("comparison.html", "matrix.md", "new", "numpy", "old"),
         ]
@@ -81,11 +77,10 @@ class TestVersions:
         assert {log.header["options"]["executor"] for log in logs.values()} == {"process"}
         assert all((out / name / "index.html").exists() for name in logs)
 
-    def test_the_page_and_the_table(self, shown, tmp_path):
-        page = (tmp_path / "out" / "comparison.html").read_text("utf-8")
+        page = (out / "comparison.html").read_text("utf-8")
         assert "3 runs compared" in page
         assert 'href="./old/index.html">old: tiny 0.9</a>' in page
-        table = (tmp_path / "out" / "matrix.md").read_text("utf-8").splitlines()
+        table = (out / "matrix.md").read_text("utf-8").splitlines()
         assert table[0].startswith("| operator | old: tiny 0.9 | new: tiny 1.0 | numpy ")
         row = next(line for line in table if line.startswith("| AdaptiveAvgPool-8 "))
         assert row.count("✅ 4/4") == 2

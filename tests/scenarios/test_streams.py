@@ -99,19 +99,7 @@ class TestFull:
 class TestClosed:
     @pytest.mark.parametrize(
         ("executor", "closed"),
-        tiers.sweep(
-            [
-                ("inline", ">&-"),
-                ("process", "<&-"),
-                ("inline", "<&- >&-"),
-                ("process", "<&- >&- 2>&-"),
-                ("process", ">&-"),
-                ("inline", "<&-"),
-                ("process", "<&- >&-"),
-                ("inline", "<&- >&- 2>&-"),
-            ],
-            lambda executor, closed: [executor, closed],
-        ),
+        [("inline", ">&-"), ("process", "<&-"), ("process", "<&- >&- 2>&-")],
     )
     def test_no_file_takes_its_place(
         self, shell: Shell, tmp_path: Path, closed: str, executor: str
@@ -124,12 +112,11 @@ class TestClosed:
         assert "printed" not in log.read_text()
 
     def test_a_reader_that_stops(self, shell: Shell, tmp_path: Path) -> None:
-        for number in range(2):
-            shown = shell(f"check --backend numpy --out {number} --format json=- | head -c 1")
-            assert shown.returncode in (0, 141)
-            assert "Traceback" not in shown.stderr
-            assert "defect" not in shown.stderr
-            assert read(tmp_path / str(number) / "run.jsonl").verdict == "conformant"
+        shown = shell("check --backend numpy --out out --format json=- | head -c 1")
+        assert shown.returncode in (0, 141)
+        assert "Traceback" not in shown.stderr
+        assert "defect" not in shown.stderr
+        assert read(tmp_path / "out" / "run.jsonl").verdict == "conformant"
 
 
 class TestShared:

@@ -211,10 +211,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_catalogue(tmp_path / "none.yaml")
 
 
-@pytest.mark.parametrize("cut", range(40))
-def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
-    with suppress(SpecError):
-        assert load_catalogue_text(CATALOGUE[: len(CATALOGUE) * cut // 40])
+def test_a_file_cut_short_is_never_a_defect() -> None:
+    for length in range(0, len(CATALOGUE), len(CATALOGUE) // 20):
+        with suppress(SpecError):
+            assert load_catalogue_text(CATALOGUE[:length])
 
 
 def test_the_documented_example_loads() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 import yaml
@@ -36,10 +35,10 @@ needs_libyaml = pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML wit
 
 
 @needs_libyaml
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_what_is_shipped_is_read_by_libyaml(path: Path) -> None:
+def test_what_is_shipped_is_read_by_libyaml() -> None:
     """The fixture ``read_twice`` compares it; what matters here is that it is not read slowly."""
-    assert yaml_reader._quickly(path.read_text(), path.name) is not None
+    slow = [path for path in FILES if yaml_reader._quickly(path.read_text(), path.name) is None]
+    assert slow == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_what_they_read_otherwise(text: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_libyaml
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_spoiled_files(seed: int) -> None:
     """Lines of real files with pieces of syntax thrown in, and syntax alone."""
     draw = random.Random(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,22 +54,32 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     open_container.cache_clear()
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Suite:
-    made = vectors()
-    return write_suite(
-        tmp_path / "folder",
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite in a folder and the same one packed, of which tests get copies."""
+    made, path = vectors(), tmp_path_factory.mktemp("originals")
+    folder = write_suite(
+        path / "folder",
         [(vector, ("core",) if i % 3 else ("core", "smoke")) for i, vector in enumerate(made)],
         name="core-1",
         seed=3,
         versions={"numpy": "2"},
         kills={made[0].id: ("clipped",), made[1].id: ("clipped", "divisor-one-more")},
     )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "MAX_VECTORS", 4)
+        pack_suite(folder, path / "packed")
+    return path
 
 
 @pytest.fixture
-def packed(few: None, folder: Suite, tmp_path: Path) -> Suite:
-    return pack_suite(folder, tmp_path / "packed")
+def folder(originals: Path, tmp_path: Path) -> Suite:
+    return open_suite(shutil.copytree(originals / "folder", tmp_path / "folder"))
+
+
+@pytest.fixture
+def packed(few: None, originals: Path, tmp_path: Path) -> Suite:
+    return open_suite(shutil.copytree(originals / "packed", tmp_path / "packed"))
 
 
 def files(suite: Suite) -> dict[str, bytes]:
@@ -207,27 +218,22 @@ class TestParts:
             with pytest.raises(IndexError):
                 whole[start]
 
-    @pytest.mark.parametrize("only", [(), ("f32",), ("f64-1x1x4",)])
-    @pytest.mark.parametrize("ops", [None, ["AvgPool-1"], ["AvgPool-14"]])
-    @pytest.mark.parametrize("shuffle", [None, 3])
-    def test_a_selection_is_that_of_the_folder(
-        self,
-        folder: Suite,
-        packed: Suite,
-        ops: list[str] | None,
-        only: tuple[str, ...],
-        shuffle: int | None,
-    ) -> None:
-        def chosen(suite: Suite) -> Any:
-            found = select(suite, ops=ops, only=only, shuffle=shuffle)
-            return [e.id for e in found.entries], found.by_op, found.in_suite, found.whole
+    def test_a_selection_is_that_of_the_folder(self, folder: Suite, packed: Suite) -> None:
+        def chosen(suite: Suite, **options: Any) -> Any:
+            selection = select(suite, **options)
+            ids = [entry.id for entry in selection.entries]
+            return ids, selection.by_op, selection.in_suite, selection.whole
 
-        if ops == ["AvgPool-14"] and only == ("f64-1x1x4",):
-            for suite in (folder, packed):
-                with pytest.raises(UsageError, match="no selected vector"):
-                    chosen(suite)
-        else:
-            assert chosen(packed) == chosen(folder)
+        for options in (
+            {"ops": None, "only": ()},
+            {"ops": ["AvgPool-14"], "only": ("f32",)},
+            {"ops": ["AvgPool-1"], "only": (), "shuffle": 3},
+            {"ops": None, "only": ("f64-1x1x4",), "shuffle": 3},
+        ):
+            assert chosen(packed, **options) == chosen(folder, **options), options
+        for suite in (folder, packed):
+            with pytest.raises(UsageError, match="no selected vector"):
+                chosen(suite, ops=["AvgPool-14"], only=("f64-1x1x4",))
 
 
 def rewritten(suite: Suite, change: Callable[[dict[str, Any]], object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -48,16 +49,19 @@ def test_any_order_and_scaling(suite: Suite, name: str, precision: str, least: s
     assert not refused(suite, evaluation, precision=precision)
 
 
-@pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("precision", ["standard", "native"])
+def in_turn(*options: str) -> list[tuple[str, str]]:
+    """A few evaluations, each with another option than the one before."""
+    return list(zip(FEW, cycle(options), strict=False))
+
+
+@pytest.mark.parametrize(("name", "precision"), in_turn("standard", "native"))
 def test_a_wider_accumulator(suite: Suite, name: str, precision: str) -> None:
     """Sums in f64, then rounded once; and at native what standard asks for."""
     least = "f64" if precision == "standard" else "f32"
     assert not refused(suite, EVALUATIONS[name].keeping(least), precision=precision)
 
 
-@pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("least", ["f32", "f64"])
+@pytest.mark.parametrize(("name", "least"), in_turn("f64", "f32"))
 def test_ties_away_from_zero(suite: Suite, name: str, least: str) -> None:
     """A last conversion that rounds ties away is accepted: no document says how they go."""
     evaluation = EVALUATIONS[name].keeping(least, "away")
@@ -70,8 +74,13 @@ def test_rounding_twice(suite: Suite) -> None:
     assert not refused(suite, evaluation, precision="standard")
 
 
-@pytest.mark.parametrize("name", ["forward, divided", "pairwise, times the reciprocal"])
-@pytest.mark.parametrize(("precision", "least"), [("standard", "f32"), ("native", None)])
+@pytest.mark.parametrize(
+    ("name", "precision", "least"),
+    [
+        ("forward, divided", "standard", "f32"),
+        ("pairwise, times the reciprocal", "native", None),
+    ],
+)
 @pytest.mark.parametrize("flushes", [("sums",), ("inputs", "sums", "results")], ids=" and ".join)
 def test_flushing_subnormals_is_a_reading(
     suite: Suite, name: str, precision: str, least: str | None, flushes: tuple[Place, ...]

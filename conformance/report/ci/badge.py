@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 from conformance.log.run_log import RunLog
-from conformance.report.view import Tone, View, view
+from conformance.report.view import Tone, View, run_view
 from conformance.verdict import Verdict
 
 FILE = "badge.json"
-
 
 COLOURS = {
     Tone.GOOD: "green",
@@ -21,30 +20,31 @@ COLOURS = {
 
 
 def render(run: RunLog) -> str:
-    """Green where the run is conformant, bright where the strength of all its evidence is known.
+    """Return the badge: verdict, counts and strength, in the colour of the verdict.
 
-    Yellow where nothing failed and too little was proven, grey where a part of a suite was asked,
-    which makes no claim; orange where all that failed is known to fail. Any other run is red.
+    Green if the run is conformant, bright if the strength of all its evidence is known. Yellow if
+    nothing failed and too little was proven, grey if a part of a suite was tested, which makes no
+    claim; orange if all that failed is known to fail. Any other run is red.
     """
-    shown = view(run)
+    view = run_view(run)
     badge = {
         "schemaVersion": 1,
         "label": "conformance",
-        "message": _message(shown),
-        "color": _colour(shown),
+        "message": _message(view),
+        "color": _colour(view),
     }
     return json.dumps(badge, indent=2) + "\n"
 
 
-def _message(shown: View) -> str:
-    total, strength = shown.total, shown.strength
-    counts = f"{shown.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
+def _message(view: View) -> str:
+    total, strength = view.total, view.strength
+    counts = f"{view.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
     return f"{counts}, {strength}" if strength else counts
 
 
-def _colour(shown: View) -> str:
-    unmeasured = shown.verdict is Verdict.CONFORMANT and shown.tone is Tone.NEUTRAL
-    if not (shown.good or unmeasured):
-        return COLOURS[shown.tone]
-    evidence = shown.run.evidence
+def _colour(view: View) -> str:
+    unmeasured = view.verdict is Verdict.CONFORMANT and view.tone is Tone.NEUTRAL
+    if not (view.is_green or unmeasured):
+        return COLOURS[view.tone]
+    evidence = view.run.evidence
     return "brightgreen" if evidence.parts and not evidence.unknown else COLOURS[Tone.GOOD]

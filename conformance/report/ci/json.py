@@ -10,7 +10,7 @@ from conformance.log.encoding import encode
 from conformance.log.events import as_event
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.report.view import view
+from conformance.report.view import run_view
 
 FILE = "report.json"
 
@@ -19,16 +19,16 @@ FORMAT = 1
 
 
 def render(run: RunLog) -> str:
-    """The document: the verdict that can be trusted, then the events of the log, one a line.
+    """Return the document: the trusted verdict, then the events of the log, one a line.
 
-    It is ASCII: whatever a backend said travels in JSON escapes, as it does in the log.
+    The text is ASCII: whatever a backend said travels in JSON escapes, as it does in the log.
     """
-    shown = view(run)
+    view = run_view(run)
     members = {
         "format": str(FORMAT),
         "verdict": json.dumps(run.verdict),
         "gate_met": json.dumps(run.gate_met),
-        "sentence": json.dumps(shown.advised),
+        "sentence": json.dumps(view.full_sentence),
         "problems": json.dumps(list(run.problems)),
         "header": _event(run.header),
         "footer": "null" if run.footer is None else _event(run.footer),

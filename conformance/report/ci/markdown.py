@@ -8,9 +8,16 @@ from collections.abc import Iterator
 from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.listed import ListedFailures
-from conformance.report.view import OperatorRow, Tone, View, view
-from conformance.report.wording import apart, counted, duration, evidence, precision, when
+from conformance.report.ci.failures import RunFailures
+from conformance.report.view import OperatorRow, Tone, View, run_view
+from conformance.report.wording import (
+    cause_counts,
+    duration,
+    precision_text,
+    shorten_distinctly,
+    utc_time,
+    worst_element_rows,
+)
 from conformance.safe_text import shortened, visible
 
 # What begins a line may begin a list or a rule, a digit too. A colon begins what GitHub makes an
@@ -19,22 +26,24 @@ _MARKS = re.compile(r"^[\x00-@]|[^A-Za-z0-9 ,:;=/().'+\u0080-\U0010ffff-]|:(?! )
 
 
 def inline(text: str, length: int = 500) -> str:
-    """Text on one line that Markdown shows as it is, in a paragraph, a heading or a table.
+    """Return text on one line that Markdown shows as it is.
+
+    It may stand in a paragraph, a heading or a table.
 
     Marks become numeric character references, which Markdown never takes for structure. What it
     would turn into a link by itself (``www.``, ``://``) is broken in the same way.
     """
     line = shortened(visible(" ".join(text.split())), length)
-    line = _MARKS.sub(lambda found: f"&#{ord(found[0])};", line)
-    return re.sub(r"(?i)www\.", lambda found: found[0][:-1] + "&#46;", line)
+    line = _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", line)
+    return re.sub(r"(?i)www\.", lambda match: match[0][:-1] + "&#46;", line)
 
 
 def block(text: str, length: int = 2000) -> str:
-    """Text as a block of code, between fences longer than any that it has."""
-    shown = shortened(visible(text), length)
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    """Return text as a block of code, between fences longer than any in it."""
+    code = shortened(visible(text), length)
+    longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{shown}\n{fence}"
+    return f"{fence}text\n{code}\n{fence}"
 
 
 FILE = "summary.md"
@@ -42,63 +51,63 @@ FILE = "summary.md"
 MARKS = {Tone.GOOD: "✅", Tone.KNOWN: "⚠️", Tone.WEAK: "⚠️", Tone.NEUTRAL: "⚪", Tone.BAD: "❌"}
 
 MAX_BYTES = 1_000_000
-"""Bytes of the whole; GitHub refuses the summary of a step above 1 MiB."""
+"""Bytes of the summary; GitHub refuses the summary of a step above 1 MiB."""
 
 MAX_OPERATORS = 100
 """Operators with a row of their own."""
 
 MAX_GROUPS = 10
-"""Reasons for unsupported vectors that are told."""
+"""Reasons for unsupported vectors that are listed."""
 
 MAX_REASON = 300
-"""Characters of one."""
+"""Characters of a reason."""
 
 
 def render(run: RunLog) -> str:
-    """The verdict, the counts and the causes, worst first, as many as there is room for."""
-    shown = view(run)
-    failures = ListedFailures(run)
-    text = "\n".join([*_heading(shown), *_table(shown), *_unsupported(shown)])
-    end = f"\n{inline(shown.claim)}\n"
+    """Return the verdict, the counts and as many causes as fit, worst first."""
+    view = run_view(run)
+    failures = RunFailures(run)
+    text = "\n".join([*_heading(view), *_table(view), *_unsupported(view)])
+    end = f"\n{inline(view.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200
-    for number, one in enumerate(shown.causes, 1):
-        told = "\n".join(_cause(number, one, failures.why_known(one.cause)))
-        size = len(told.encode())
+    for number, cause_view in enumerate(view.causes, 1):
+        section = "\n".join(_cause(number, cause_view, failures.known_reason(cause_view.cause)))
+        size = len(section.encode())
         if size > room:
-            rest = counted((other.cause for other in shown.causes[number - 1 :]), "cause")
-            text += f"\nMore: {rest}; the report has them all.\n"
+            left_out = cause_counts((later.cause for later in view.causes[number - 1 :]), "cause")
+            text += f"\nMore: {left_out}; the report has them all.\n"
             break
         room -= size
-        text += told
+        text += section
     return text + end
 
 
-def _heading(shown: View) -> Iterator[str]:
-    start, end = shown.run.start, shown.run.end
+def _heading(view: View) -> Iterator[str]:
+    start, end = view.run.start, view.run.end
     backend, suite, options = start.backend, start.suite, start.options
-    mark = MARKS[shown.tone]
+    mark = MARKS[view.tone]
     name = inline(f"{backend.name} {backend.version}")
-    yield f"## {mark} {shown.headline}: {name}"
+    yield f"## {mark} {view.headline}: {name}"
     yield ""
-    yield inline(shown.sentence)
+    yield inline(view.sentence)
     yield ""
-    if shown.command:
-        yield block(shown.command)
+    if view.command:
+        yield block(view.command)
         yield ""
     seconds = "" if end is None else f", {duration(end.seconds)}"
     yield inline(
         f"Suite {suite.name} ({suite.digest[:12]}), level {options.level}, precision "
-        f"{precision(options.precision)}; {when(start.started)}{seconds}."
+        f"{precision_text(options.precision)}; {utc_time(start.started)}{seconds}."
     )
     yield ""
 
 
-def _table(shown: View) -> Iterator[str]:
+def _table(view: View) -> Iterator[str]:
     yield "| operator | vectors | passed | failed | errors | unsupported | skipped | no result |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for row in shown.table[:MAX_OPERATORS]:
+    for row in view.table[:MAX_OPERATORS]:
         yield _row(row)
-    yield _row(shown.total)
+    yield _row(view.total)
     yield ""
 
 
@@ -108,42 +117,42 @@ def _row(row: OperatorRow) -> str:
     return f"| {inline(row.op)} | " + " | ".join(f"{count:,}" for count in counts) + " |"
 
 
-def _unsupported(shown: View) -> Iterator[str]:
-    if shown.unsupported:
+def _unsupported(view: View) -> Iterator[str]:
+    if view.unsupported:
         yield "### Unsupported"
         yield ""
-    reasons = [group.reason for group in shown.unsupported]
-    for group in shown.unsupported[:MAX_GROUPS]:
-        reason = apart(group.reason, reasons, MAX_REASON) or "no reason given"
+    reasons = [group.reason for group in view.unsupported]
+    for group in view.unsupported[:MAX_GROUPS]:
+        reason = shorten_distinctly(group.reason, reasons, MAX_REASON) or "no reason given"
         yield f"- {inline(f'{group.op}, {group.count:,}: {reason}')}"
-    rest = sum(group.count for group in shown.unsupported[MAX_GROUPS:])
-    if rest:
-        yield f"- and {rest:,} more"
+    left_out = sum(group.count for group in view.unsupported[MAX_GROUPS:])
+    if left_out:
+        yield f"- and {left_out:,} more"
     yield ""
 
 
-def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
-    finding = one.lead.finding
+def _cause(number: int, cause_view: CauseView, known_reason: str | None) -> Iterator[str]:
+    cause, lead = cause_view.cause, cause_view.lead
+    finding = lead.finding
     yield ""
-    yield f"### {number}. {inline(one.cause.headline)}"
+    yield f"### {number}. {inline(cause.headline)}"
     yield ""
-    if known is not None:
-        yield f"Known: {inline(known)}"
+    if known_reason is not None:
+        yield f"Known: {inline(known_reason)}"
         yield ""
-    if one.cause.fixed:
-        yield inline(f"Fixed in {', '.join(one.cause.fixed)}.")
+    if cause.fixed:
+        yield inline(f"Fixed in {', '.join(cause.fixed)}.")
         yield ""
-    if told := diagnosis_text(finding):
-        yield inline(told)
+    if explanation := diagnosis_text(finding):
+        yield inline(explanation)
         yield ""
-    for found in one.findings[:MAX_OPERATORS]:
-        other = found.finding
-        yield f"- {inline(f'{other.op}: {other.title}, {other.smallest}')}"
-    if len(one.findings) > MAX_OPERATORS:
-        yield f"- and {len(one.findings) - MAX_OPERATORS:,} more"
+    for listed in cause.findings[:MAX_OPERATORS]:
+        yield f"- {inline(f'{listed.op}: {listed.title}, {listed.smallest}')}"
+    if len(cause.findings) > MAX_OPERATORS:
+        yield f"- and {len(cause.findings) - MAX_OPERATORS:,} more"
     yield ""
     lines = [f"minimal reproducer: {finding.smallest}"]
-    lines += [f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)]
+    lines += [f"{label}: {text}" for label, text in worst_element_rows(finding.witness, lead.error)]
     yield block("\n".join([*lines, finding.message]))
     if finding.reproduce:
         yield ""

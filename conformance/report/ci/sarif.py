@@ -16,9 +16,9 @@ from conformance.log.causes import Cause
 from conformance.log.diagnosis import diagnosis_text
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.listed import ListedFailures, alarm, backend_file
-from conformance.report.view import Tone, View, view
-from conformance.report.wording import evidence
+from conformance.report.ci.failures import RunFailures, backend_file, run_problem
+from conformance.report.view import Tone, View, run_view
+from conformance.report.wording import worst_element_rows
 from conformance.safe_text import number_of, shortened, visible
 from conformance.verdict import Verdict
 
@@ -50,22 +50,22 @@ Json = dict[str, Any]
 
 
 def render(run: RunLog) -> str:
-    """The document, with as many causes as GitHub takes, worst first."""
+    """Return the document, with as many causes as GitHub takes, worst first."""
     results = _results(run)
-    kept = min(len(results), MAX_RESULTS)
-    text = _document(run, results[:kept], len(results))
+    limit = min(len(results), MAX_RESULTS)
+    text = _document(run, results[:limit], len(results))
     while len(text) > MAX_COMPRESSED and len(gzip.compress(text.encode())) > MAX_COMPRESSED:
-        kept //= 2
-        text = _document(run, results[:kept], len(results))
+        limit //= 2
+        text = _document(run, results[:limit], len(results))
     return text
 
 
 def _document(run: RunLog, results: list[Json], total: int) -> str:
-    shown = view(run)
+    view = run_view(run)
     rules = {name: i for i, name in enumerate(dict.fromkeys(r["ruleId"] for r in results))}
     for result in results:
         result["ruleIndex"] = rules[result["ruleId"]]
-    causes = {_name(one.id.removeprefix("known-")): one for one in run.causes}
+    causes = {_name(cause.id.removeprefix("known-")): cause for cause in run.causes}
     start = run.start
     names = (start.backend.name, start.suite.name)
     document = {
@@ -81,7 +81,7 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
                     }
                 },
                 "automationDetails": {"id": f"conformance/{'/'.join(map(_name, names))}/"},
-                "invocations": [_invocation(shown, len(results), total)],
+                "invocations": [_invocation(view, len(results), total)],
                 "columnKind": "unicodeCodePoints",
                 "results": results,
             }
@@ -91,32 +91,33 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
 
 
 def _results(run: RunLog) -> list[Json]:
-    """Every result, the worst first, each with a fingerprint of its own."""
-    failures = ListedFailures(run)
-    shown = view(run)
-    trouble = alarm(shown)
-    results = [] if trouble is None else [_run_result(run, trouble)]
-    results += [_result(run, one, failures) for one in shown.causes]
-    seen: Counter[str] = Counter()
+    """Return every result, the worst first, each with a unique fingerprint."""
+    failures = RunFailures(run)
+    view = run_view(run)
+    problem = run_problem(view)
+    results = [] if problem is None else [_run_result(run, problem)]
+    results += [_result(run, cause_view, failures) for cause_view in view.causes]
+    counts: Counter[str] = Counter()
     for result in results:
         identity = result["partialFingerprints"]["conformance/v1"]
-        seen[identity] += 1
-        # The one that GitHub looks at, of its shape: a hash, and which of those that have it.
+        counts[identity] += 1
+        # GitHub compares this fingerprint: a hash, and a number among the results that share it.
         result["partialFingerprints"]["primaryLocationLineHash"] = (
-            f"{identity[:16]}:{seen[identity]}"
+            f"{identity[:16]}:{counts[identity]}"
         )
     return results
 
 
-def _result(run: RunLog, one: CauseView, failures: ListedFailures) -> Json:
-    cause, finding = one.cause, one.lead.finding
+def _result(run: RunLog, cause_view: CauseView, failures: RunFailures) -> Json:
+    cause, lead = cause_view.cause, cause_view.lead
+    finding = lead.finding
     lines = [
         f"{cause.headline}.",
         diagnosis_text(finding),
         f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
         f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
         f"Minimal reproducer: {finding.smallest}",
-        *(f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)),
+        *(f"{label}: {text}" for label, text in worst_element_rows(finding.witness, lead.error)),
         finding.message,
         f"Reproduce: {finding.reproduce}" if finding.reproduce else "",
     ]
@@ -134,32 +135,32 @@ def _result(run: RunLog, one: CauseView, failures: ListedFailures) -> Json:
             "edges": [_text(edge) for edge in finding.edges[:MAX_LISTED]],
         },
     }
-    reason = failures.why_known(cause)
+    reason = failures.known_reason(cause)
     if reason is not None:
         # Without a status it is accepted; drafts and the standard spell that differently.
         result["suppressions"] = [{"kind": "external", "justification": _text(reason)}]
     return result
 
 
-def _run_result(run: RunLog, trouble: str) -> Json:
+def _run_result(run: RunLog, problem: str) -> Json:
     return {
         "ruleId": THE_RUN,
         "level": "error",
-        "message": {"text": _message(trouble)},
+        "message": {"text": _message(problem)},
         "locations": [_location(run, "run")],
         "partialFingerprints": {"conformance/v1": digest("run")},
     }
 
 
 def _rule(rule_id: str, causes: Mapping[str, Cause]) -> Json:
-    """A cause as a rule: it is the same in every run, however many vectors show it."""
-    what = "Something is wrong with the run itself, and its results do not count."
+    """Return a cause as a rule: it is the same in every run, however many vectors fail."""
+    description = "Something is wrong with the run itself, and its results do not count."
     if rule_id in causes:
-        what = f"{_name(causes[rule_id].title)}."
+        description = f"{_name(causes[rule_id].title)}."
     return {
         "id": rule_id,
-        "shortDescription": {"text": _message(what)},
-        "fullDescription": {"text": _message(what)},
+        "shortDescription": {"text": _message(description)},
+        "fullDescription": {"text": _message(description)},
         "help": {
             "text": "Each result is one cause, with a minimal reproducer. "
             "Its command runs it again. 'conformance show' with the id of a vector shows how "
@@ -171,12 +172,12 @@ def _rule(rule_id: str, causes: Mapping[str, Cause]) -> Json:
 
 
 def digest(*parts: str) -> str:
-    """SHA-256 of some texts, in hexadecimal."""
+    """Return the SHA-256 digest of texts, in hexadecimal."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _location(run: RunLog, op: str) -> Json:
-    """The backend's file, else a path that stands for the operator: GitHub wants a location."""
+    """Return the backend's file, else a path for the operator: GitHub wants a location."""
     path = backend_file(run) or f"conformance/{_name(op)}"
     return {
         "physicalLocation": {
@@ -187,18 +188,21 @@ def _location(run: RunLog, op: str) -> Json:
     }
 
 
-def _invocation(shown: View, kept: int, total: int) -> Json:
-    run = shown.run
-    sound = run.complete and run.verdict is not Verdict.NOTHING_GRADED
+def _invocation(view: View, result_count: int, total: int) -> Json:
+    run = view.run
+    successful = run.complete and run.verdict is not Verdict.NOTHING_GRADED
     notes = []
-    if shown.tone in (Tone.BAD, Tone.WEAK):
-        notes.append(("error", f"{shown.headline}. {shown.advised}"))
-    if kept < total:
+    if view.tone in (Tone.BAD, Tone.WEAK):
+        notes.append(("error", f"{view.headline}. {view.full_sentence}"))
+    if result_count < total:
         notes.append(
-            ("warning", f"{number_of(total - kept, 'result')} left out; the run log has all.")
+            (
+                "warning",
+                f"{number_of(total - result_count, 'result')} left out; the run log has all.",
+            )
         )
     invocation: Json = {
-        "executionSuccessful": sound,
+        "executionSuccessful": successful,
         "startTimeUtc": _utc(run.start.started),
         "toolExecutionNotifications": [
             {"level": level, "message": {"text": _message(text)}} for level, text in notes
@@ -219,7 +223,7 @@ def _utc(timestamp: str) -> str | None:
 
 
 def _message(text: str) -> str:
-    """A message as SARIF spells it: braces are doubled, and no text turns into a link."""
+    """Return a message as SARIF spells it: braces doubled, and nothing that becomes a link."""
     text = _text(text).replace("](", "] (")
     return text.replace("{", "{{").replace("}", "}}")
 

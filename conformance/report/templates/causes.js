@@ -2,11 +2,10 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const entries = [...document.querySelectorAll(".index [data-cause]")];
-  const articles = new Map([...document.querySelectorAll("details[data-cause]")].map((one) => [one.dataset.cause, one]));
+  const articles = new Map([...document.querySelectorAll("details[data-cause]")].map((article) => [article.dataset.cause, article]));
 
   const open = () => {
-    const asked = new URLSearchParams(location.hash.slice(1)).get("cause");
-    const article = articles.get(asked);
+    const article = articles.get(new URLSearchParams(location.hash.slice(1)).get("cause"));
     if (!article) return;
     for (let outer = article; outer; outer = outer.parentElement.closest("details")) outer.open = true;
     article.hidden = false;
@@ -19,14 +18,14 @@
     const field = byId("cause-text");
     const filter = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0;
+      let count = 0;
       for (const entry of entries) {
-        const wanted = words.every((word) => entry.dataset.words.includes(word));
-        entry.hidden = !wanted;
-        articles.get(entry.dataset.cause).hidden = !wanted;
-        shown += wanted;
+        const matches = words.every((word) => entry.dataset.words.includes(word));
+        entry.hidden = !matches;
+        articles.get(entry.dataset.cause).hidden = !matches;
+        count += matches;
       }
-      byId("cause-count").textContent = `${shown} of ${entries.length} causes shown`;
+      byId("cause-count").textContent = `${count} of ${entries.length} causes shown`;
     };
     form.hidden = false;
     form.addEventListener("input", filter);

@@ -1,4 +1,4 @@
-// The table of vectors: filters, an order, pages, and all that is known of one vector.
+// The table of vectors: filters, an order, pages, and the details of a vector.
 (() => {
   const byId = (id) => document.getElementById(id);
   const data = byId("vector-data");
@@ -14,15 +14,15 @@
 
   const number = (count) => count.toLocaleString("en");
   const element = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
+    const node = document.createElement(name);
+    if (text !== undefined) node.textContent = text;
+    if (kind) node.className = kind;
+    return node;
   };
   const link = (address, text) => {
-    const made = element("a", text);
-    made.href = address;
-    return made;
+    const anchor = element("a", text);
+    anchor.href = address;
+    return anchor;
   };
   const address = (key, value) => `#${new URLSearchParams([[key, value]])}`;
   const message = (row) => (row.k === undefined ? "" : `known failure (${names[row.k]}): `) + (row.m ?? "");
@@ -40,13 +40,13 @@
     edge: () => rows.flatMap((row) => row.e.map((edge) => names[edge])),
     cause: () => causes.map(([id]) => id),
   };
-  for (const field of fields.filter((one) => one.tagName === "SELECT")) {
+  for (const field of fields.filter((field) => field.tagName === "SELECT")) {
     const key = field.dataset.key;
     const all = fillers[key] ? fillers[key]() : rows.map(value[key]);
-    for (const one of [...new Set(all)].filter(Boolean).sort(collator.compare)) field.append(new Option(one));
+    for (const choice of [...new Set(all)].filter(Boolean).sort(collator.compare)) field.append(new Option(choice));
   }
 
-  // What a search looks through, made when it is first needed.
+  // The text that a search looks through, made when it is first needed.
   const texts = new Map();
   const text = (row) => {
     if (!texts.has(row)) {
@@ -55,16 +55,16 @@
     }
     return texts.get(row);
   };
-  const hit = (asked, row) => asked.every(([key, wanted]) =>
-    key === "text" ? text(row).includes(wanted.toLowerCase())
-      : key === "edge" ? row.e.some((edge) => names[edge] === wanted) : value[key](row) === wanted);
+  const matches = (filters, row) => filters.every(([key, content]) =>
+    key === "text" ? text(row).includes(content.toLowerCase())
+      : key === "edge" ? row.e.some((edge) => names[edge] === content) : value[key](row) === content);
 
-  let sorted = "", found = rows, page = 0;
+  let sorted = "", matching = rows, page = 0;
 
   const draw = () => {
-    const pages = Math.max(1, Math.ceil(found.length / PAGE));
+    const pages = Math.max(1, Math.ceil(matching.length / PAGE));
     page = Math.min(Math.max(0, page), pages - 1);
-    body.replaceChildren(...found.slice(page * PAGE, (page + 1) * PAGE).map((row) => {
+    body.replaceChildren(...matching.slice(page * PAGE, (page + 1) * PAGE).map((row) => {
       const line = element("tr");
       const name = element("th");
       name.scope = "row";
@@ -77,32 +77,32 @@
     byId("page-after").disabled = page === pages - 1;
   };
 
-  const asked = () => fields.filter((field) => field.value.trim())
+  const activeFilters = () => fields.filter((field) => field.value.trim())
     .map((field) => [field.dataset.key, field.value.trim()]);
 
   const narrow = () => {
-    const wanted = asked();
-    found = wanted.length ? rows.filter((row) => hit(wanted, row)) : [...rows];
-    const place = heads.findIndex((head) => head.dataset.name === sorted.replace("-", ""));
+    const filters = activeFilters();
+    matching = filters.length ? rows.filter((row) => matches(filters, row)) : [...rows];
+    const sortColumn = heads.findIndex((head) => head.dataset.name === sorted.replace("-", ""));
     for (const [n, head] of heads.entries()) {
-      if (n === place) head.setAttribute("aria-sort", sorted.startsWith("-") ? "descending" : "ascending");
+      if (n === sortColumn) head.setAttribute("aria-sort", sorted.startsWith("-") ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
-    if (place >= 0) {
-      const timed = columns[place] === took;
-      const keys = new Map(found.map((row) => [row, timed ? row.d ?? 0 : columns[place](row)]));
+    if (sortColumn >= 0) {
+      const timed = columns[sortColumn] === took;
+      const keys = new Map(matching.map((row) => [row, timed ? row.d ?? 0 : columns[sortColumn](row)]));
       const compare = timed ? (a, b) => a - b : collator.compare;
       const down = sorted.startsWith("-") ? -1 : 1;
-      found.sort((a, b) => down * compare(keys.get(a), keys.get(b)));
+      matching.sort((a, b) => down * compare(keys.get(a), keys.get(b)));
     }
-    byId("filter-count").textContent = `${number(found.length)} of ${number(rows.length)} shown`;
+    byId("filter-count").textContent = `${number(matching.length)} of ${number(rows.length)} shown`;
     page = 0;
     draw();
   };
 
   // The state of the table stands in the address, so that it can be sent to somebody.
   const remember = () => {
-    const state = asked().map(([key, wanted]) => [key === "cause" ? "of" : key, wanted]);
+    const state = activeFilters().map(([key, content]) => [key === "cause" ? "of" : key, content]);
     if (sorted) state.push(["sort", sorted]);
     history.replaceState(null, "", `#${new URLSearchParams(state) || "vectors"}`);
   };
@@ -112,9 +112,9 @@
     for (const [name, content] of pairs) {
       if (content === undefined || content === "") continue;
       const part = element("div");
-      const told = element("dd");
-      told.append(content);
-      part.append(element("dt", name), told);
+      const definition = element("dd");
+      definition.append(content);
+      part.append(element("dt", name), definition);
       list.append(part);
     }
     return list;
@@ -122,45 +122,45 @@
 
   const SIDE = 16, SLICES = 4;
   const grid = (caption, plane, other) => {
-    const made = element("table", undefined, "plane");
-    made.append(element("caption", caption));
+    const planeTable = element("table", undefined, "plane");
+    planeTable.append(element("caption", caption));
     for (const [y, line] of plane.slice(0, SIDE).entries()) {
-      const row = made.insertRow();
-      for (const [x, one] of line.slice(0, SIDE).entries()) {
+      const row = planeTable.insertRow();
+      for (const [x, content] of line.slice(0, SIDE).entries()) {
         const cell = row.insertCell();
-        cell.textContent = one;
-        if (other && other[y]?.[x] !== one) cell.className = "differs";
+        cell.textContent = content;
+        if (other && other[y]?.[x] !== content) cell.className = "differs";
       }
     }
     const scroll = element("div", undefined, "scroll");
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", caption);
-    scroll.append(made);
+    scroll.append(planeTable);
     return scroll;
   };
-  const flat = (array, place = []) => {
-    if (!Array.isArray(array?.[0])) return [[place, [array]]];
-    if (!Array.isArray(array[0][0])) return [[place, array]];
-    return array.flatMap((part, n) => flat(part, [...place, n]));
+  const flat = (array, index = []) => {
+    if (!Array.isArray(array?.[0])) return [[index, [array]]];
+    if (!Array.isArray(array[0][0])) return [[index, array]];
+    return array.flatMap((part, n) => flat(part, [...index, n]));
   };
   const grids = (name, arrays, others) => (arrays ?? []).flatMap((array, n) => {
     if (!array) return [];
     const slices = flat(array), right = others?.[n] ? flat(others[n]) : [];
     const many = arrays.length > 1 ? ` ${n + 1}` : "";
-    const shown = slices.slice(0, SLICES).map(([place, plane], m) => {
-      const at = place.some(Boolean) || slices.length > 1 ? `, at ${place.join(", ")}` : "";
+    const planes = slices.slice(0, SLICES).map(([index, plane], m) => {
+      const at = index.some(Boolean) || slices.length > 1 ? `, at ${index.join(", ")}` : "";
       // The expected value is the rounded one; others within the accepted interval are no failure.
       const marks = right[m] ? " (marked values differ; some may be within tolerance)" : "";
       return grid(`${name}${many}${at}${marks}`, plane, right[m]?.[1]);
     });
-    if (slices.length > SLICES) shown.push(element("p", `${name}${many}: ${slices.length - SLICES} slices more`));
-    return shown;
+    if (slices.length > SLICES) planes.push(element("p", `${name}${many}: ${slices.length - SLICES} slices more`));
+    return planes;
   });
 
-  const tell = (row) => {
+  const showVector = (row) => {
     const panel = byId("vector-detail");
-    const asks = Object.entries(row.a ?? {}).map(([name, one]) => [name.replace("attributes, ", ""), one]);
+    const request = Object.entries(row.a ?? {}).map(([name, content]) => [name.replace("attributes, ", ""), content]);
     const edges = element("ul", undefined, "edges");
     edges.append(...row.e.map((edge) => {
       const item = element("li");
@@ -170,16 +170,16 @@
     const cause = row.c === undefined ? undefined : link(address("cause", causes[row.c][0]), causes[row.c][1]);
     const detail = row.x ?? {};
     const arrays = [grids("Input", detail.inputs), grids("Expected", detail.expected),
-      grids("Got", detail.got, detail.expected)].filter((some) => some.length).map((some) => {
+      grids("Got", detail.got, detail.expected)].filter((planes) => planes.length).map((planes) => {
       const line = element("div", undefined, "evidence");
-      line.append(...some);
+      line.append(...planes);
       return line;
     });
     const close = element("button", "Close");
     close.type = "button";
     close.addEventListener("click", () => { panel.hidden = true; remember(); });
-    const [place, exact, accepted, got, off] = detail.worst ?? [];
-    const worst = place && `${place}: exact ${exact}, accepted ${accepted}, got ${got}${off && ` (${off})`}`;
+    const [name, exact, accepted, got, error] = detail.worst ?? [];
+    const worst = name && `${name}: exact ${exact}, accepted ${accepted}, got ${got}${error && ` (${error})`}`;
     panel.replaceChildren(
       element("h3", row.v), close,
       facts([
@@ -189,7 +189,7 @@
         ["Precision reached", row.p === undefined ? undefined : names[row.p]],
       ]),
       element("h4", "Attributes and shapes"),
-      asks.length ? facts(asks) : element("p", "Not in the log."),
+      request.length ? facts(request) : element("p", "Not in the log."),
       ...(row.e.length ? [element("h4", "Coverage targets"), edges] : []),
       ...(arrays.length ? [element("h4", "Arrays"), ...arrays] : []),
       element("h4", "Show this vector"), element("pre", `${show[0]}${row.v}${show[1]}`),
@@ -198,13 +198,13 @@
   };
 
   const open = (id) => {
-    const row = rows.find((one) => one.v === id);
+    const row = rows.find((row) => row.v === id);
     if (!row) {
       byId("filter-count").textContent = `no vector ${id} here`;
       byId("every-vector").scrollIntoView();
       return;
     }
-    tell(row);
+    showVector(row);
     byId("vector-detail").scrollIntoView();
     byId("vector-detail").focus({ preventScroll: true });
   };
@@ -214,10 +214,10 @@
     if (state.has("vector")) { open(state.get("vector")); return; }
     if (state.has("cause") || ![...state.values()].some(Boolean)) return;
     for (const field of fields) {
-      const wanted = state.get(field.dataset.key === "cause" ? "of" : field.dataset.key) ?? "";
-      field.value = wanted;
-      // A value that no vector has shows none, rather than all.
-      if (field.value !== wanted) { field.append(new Option(wanted)); field.value = wanted; }
+      const content = state.get(field.dataset.key === "cause" ? "of" : field.dataset.key) ?? "";
+      field.value = content;
+      // A value that no vector has selects no vector, rather than all.
+      if (field.value !== content) { field.append(new Option(content)); field.value = content; }
     }
     sorted = state.get("sort") ?? "";
     byId("vector-detail").hidden = true;
@@ -243,9 +243,9 @@
     });
   }
   for (const cell of document.querySelectorAll("[data-filter]")) {
-    const made = link(cell.dataset.filter);
-    made.append(...cell.childNodes);
-    cell.append(made);
+    const anchor = link(cell.dataset.filter);
+    anchor.append(...cell.childNodes);
+    cell.append(anchor);
   }
   for (const hint of document.querySelectorAll(".scripted")) hint.hidden = false;
 
