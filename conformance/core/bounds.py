@@ -44,7 +44,7 @@ of offset data accepts 55 times as much as it should.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -528,6 +528,33 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.grid, b.grid),
         np.where(condition, a.adds, b.adds),
         np.where(condition, a.positive, b.positive),
+    )
+
+
+def concatenated(parts: Sequence[Real], axis: int) -> Real:
+    """Join arrays of numbers along an axis."""
+    value = exact.concatenated([part.value for part in parts], axis)
+    machine = parts[0].machine
+    if machine is None or len(parts) == 1:
+        return parts[0] if len(parts) == 1 else Real(value)
+    full = [part.full() for part in parts]
+
+    def join(arrays: Iterable[Array]) -> Array:
+        return np.concatenate([*arrays], axis)
+
+    masses, errors = (
+        Magnitude.pair(join(x.m for x in sizes), join(x.e for x in sizes))
+        for sizes in ([x.mass for x in full], [x.err for x in full])
+    )
+    return Real(
+        value,
+        machine,
+        masses,
+        errors,
+        join(x.exact for x in full),
+        join(x.grid for x in full),
+        join(x.adds for x in full),
+        join(x.positive for x in full),
     )
 
 

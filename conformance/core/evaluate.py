@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ FIRST_PRECISION = 96
 MAX_PRECISION = 6000
 """Bits of balls. What is not decided by the last is on the boundary of two values: the root of a
 rational number that is further off differs from a boundary by more (degrees below 5, f64)."""
+
+BLOCK = 1 << 21
+"""Terms that are evaluated at once: some 200 MB with all that is traced of them."""
+
+Part = tuple[int, slice]
+"""An axis of the result, and which part of it."""
 
 COMPARISONS = ("==", "!=", "<", "<=")
 
@@ -97,12 +104,30 @@ class Evaluation:
     def value(self, name: str) -> Real | Array:
         """Return a definition's value, computed on first use."""
         if name not in self._values:
-            self._values[name] = self.space(self.operator.define[name]).evaluate()
+            self._values[name] = self._in_blocks(self.operator.define[name])
         return self._values[name]
 
-    def space(self, definition: Definition) -> IndexSpace:
-        """Return a definition over its index space."""
-        return IndexSpace(self, definition)
+    def _in_blocks(self, definition: Definition) -> Real | Array:
+        """A definition, part by part of its longest index where there are many terms."""
+        space = self.space(definition)
+        size = prod(space.shape)
+        if size <= BLOCK or not space.rows:
+            return space.evaluate()
+        axis = int(np.argmax(space.shape[: space.rows]))
+        extent = space.shape[axis]
+        count = max(1, extent * BLOCK // size)
+        parts = [
+            self.space(definition, (axis, slice(first, first + count))).evaluate()
+            for first in range(0, extent, count)
+        ]
+        reals = [part for part in parts if isinstance(part, Real)]
+        if reals:
+            return bounds.concatenated(reals, axis)
+        return np.concatenate([part for part in parts if isinstance(part, np.ndarray)], axis)
+
+    def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
+        """Return a definition over its index space, or over a part of it."""
+        return IndexSpace(self, definition, part)
 
     def outputs(self, wide: bool = False) -> list[Array]:
         """Return each output in its type, rounded once from the exact value.
@@ -180,7 +205,9 @@ class IndexSpace(PlainVisitor):
     others.
     """
 
-    def __init__(self, evaluation: Evaluation, definition: Definition) -> None:
+    def __init__(
+        self, evaluation: Evaluation, definition: Definition, part: Part | None = None
+    ) -> None:
         ranks = {name: array.ndim for name, array in evaluation.inputs.items()}
         super().__init__(self._name, ranks)
         self.evaluation = evaluation
@@ -201,15 +228,16 @@ class IndexSpace(PlainVisitor):
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.names: dict[str, Any] = {}
+        axes = [np.arange(n) for n in self.shape]
+        if part is not None:
+            axes[part[0]] = axes[part[0]][part[1]]
+        self.shape = tuple(map(len, axes))
         axis = 0
         for name, extent in extents.items():
             entries = []
-            for n in _entries(extent):
-                entries.append(
-                    np.arange(int(n)).reshape(
-                        [-1 if d == axis else 1 for d in range(len(self.shape))]
-                    )
-                )
+            for _ in _entries(extent):
+                shape = [-1 if d == axis else 1 for d in range(len(axes))]
+                entries.append(axes[axis].reshape(shape))
                 axis += 1
             self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
 

@@ -35,6 +35,13 @@ class Magnitude:
         self.m = np.asarray(part)
         self.e = np.where(part == 0, ZERO_EXPONENT, np.asarray(e, np.int64) + exponent)
 
+    @classmethod
+    def pair(cls, m: NDArray[np.float64], e: NDArray[np.int64]) -> Magnitude:
+        """Return numbers of given parts, which are in form already."""
+        result = cls.__new__(cls)
+        result.m, result.e = m, e
+        return result
+
     @property
     def is_positive(self) -> NDArray[np.bool_]:
         """Where the numbers are not zero."""
@@ -90,16 +97,13 @@ class Magnitude:
 
     def each(self, change: Callable[[Array], Array]) -> Magnitude:
         """Make a change to both arrays."""
-        result = Magnitude.__new__(Magnitude)
-        result.m, result.e = change(self.m), change(self.e)
-        return result
+        return Magnitude.pair(change(self.m), change(self.e))
 
     def where(self, condition: Any, other: Magnitude) -> Magnitude:
         """Return self where a condition holds, else the other."""
-        result = Magnitude.__new__(Magnitude)
-        result.m = np.where(condition, self.m, other.m)
-        result.e = np.where(condition, self.e, other.e)
-        return result
+        return Magnitude.pair(
+            np.where(condition, self.m, other.m), np.where(condition, self.e, other.e)
+        )
 
     def number(self) -> tuple[Number, NDArray[np.bool_]]:
         """Return the finite numbers exactly, and where they are infinite."""
