@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
@@ -195,6 +195,23 @@ class Evaluation:
             return np.asarray(array).reshape(self.binding.flat(output.shape))
         omit = self.binding.flat(output.omit) or (0,) * array.ndim
         return array.reshape([n for n, gone in zip(array.shape, omit, strict=True) if not gone])
+
+
+def reference_outputs(
+    operator: Operator, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> list[Array]:
+    """Return the exact outputs of an operator: float64, rounded once, or whole numbers.
+
+    ``inputs`` are its tensors in their order, None for one that is not given. Raises
+    :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
+    """
+    names = [tensor.name for tensor in operator.inputs]
+    if len(inputs) > len(names):
+        message = f"{operator.op} has {len(names)} inputs: {', '.join(names)}"
+        raise InvalidCase(f"{message}; {len(inputs)} are given")
+    arrays = [None if array is None else np.asarray(array) for array in inputs]
+    given = dict(zip(names, arrays, strict=False))
+    return Evaluation(operator, attributes, given).outputs(wide=True)
 
 
 class IndexSpace(PlainVisitor):

@@ -172,6 +172,11 @@ def _named(op: str) -> OpSpec:
     operators = shipped_operators()
     if op in operators:
         return load_spec(directory("specs") / f"{op}.yaml")
+    if (directory("specs") / "core" / f"{op}.yaml").is_file():
+        raise UsageError(
+            f"{op} has a definition, and no vectors yet",
+            hint=f"conformance.reference('{op}', inputs, attributes) evaluates it",
+        )
     near = {name.lower(): name for name in operators}.get(op.lower())
     hint = f"did you mean '{near}'?" if near else closest(op, operators)
     raise UsageError(
