@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from independent import Element, evaluate
 
 from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
@@ -31,6 +32,11 @@ class Case:
     dtype: str = "f32"
     accumulator: str = "f32"
 
+    @property
+    def is_mean(self) -> bool:
+        """True if the operator divides by a number of elements."""
+        return self.operator in ("ReduceMean", "AveragePool")
+
     def __str__(self) -> str:
         shapes = {k: None if a is None else a.shape for k, a in self.inputs.items()}
         return f"{self.operator} {self.attributes} {shapes} {self.dtype} in {self.accumulator}"
@@ -39,6 +45,11 @@ class Case:
         """Evaluate the case by the code under test."""
         machine = Machine(DTYPES[self.accumulator])
         return Evaluation(_operator(self.operator), self.attributes, self.inputs, machine)
+
+    def elements(self) -> list[Element]:
+        """Evaluate the case by the second implementation; no mean may be one of nothing."""
+        elements = evaluate(self.operator, self.attributes, self.inputs).elements
+        return [element for element in elements if element is not None]
 
 
 @cache
@@ -52,12 +63,11 @@ def cases(
     *,
     seed: int = 0,
     dtypes: tuple[str, ...] = FLOATS,
-    kinds: tuple[str, ...] = KINDS,
 ) -> Iterator[Case]:
     """Yield as many cases of an operator, with each element type and kind of data in turn."""
     rng = np.random.default_rng([seed, *operator.encode()])
     for i in range(count):
-        dtype, kind = dtypes[i % len(dtypes)], kinds[i // len(dtypes) % len(kinds)]
+        dtype, kind = dtypes[i % len(dtypes)], KINDS[i // len(dtypes) % len(KINDS)]
         attributes, shapes = SHAPES[operator](rng)
         inputs = {k: None if s is None else data(rng, s, dtype, kind) for k, s in shapes.items()}
         accumulator = "f64" if dtype == "f64" or (dtype == "f32" and i % 3 == 0) else "f32"
