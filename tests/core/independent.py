@@ -199,15 +199,13 @@ def gemm(attributes: Attributes, inputs: dict[str, Tensor]) -> Output:
 
 
 def _stored(number: float) -> Fraction:
-    """Return the number that an attribute of type FLOAT keeps; it must be normal."""
-    value = Fraction(number)
-    if not value:
-        return ZERO
-    form = FORMATS["f32"]
-    code = abs(rounded(value, form))
-    exponent, fraction = divmod(code, 1 << (form.digits - 1))
-    significand = fraction + (1 << (form.digits - 1))
-    magnitude = significand * power(exponent - 1 + form.quantum)
+    """Return the number that an attribute of type FLOAT keeps."""
+    form, value = FORMATS["f32"], Fraction(number)
+    exponent, significand = divmod(abs(rounded(value, form)), 1 << (form.digits - 1))
+    if exponent:  # it is normal, so that its first digit is not written
+        significand += 1 << (form.digits - 1)
+        exponent -= 1
+    magnitude = significand * power(exponent + form.quantum)
     return magnitude if value > 0 else -magnitude
 
 
@@ -364,3 +362,41 @@ OPERATORS = {
     "ReduceSum": reduce_sum,
     "AveragePool": average_pool,
 }
+
+
+class Spread(NamedTuple):
+    """The error of a plain sum of products that is added in any order.
+
+    Attributes:
+        mass: the sum of magnitudes.
+        grid: exponent of a power of two that all products are multiples of.
+        relative: the largest error without underflow.
+        underflow: what underflow may add to it.
+    """
+
+    mass: Fraction
+    grid: int
+    relative: Fraction
+    underflow: Fraction
+
+    def is_exact(self, form: Format, grid: int) -> bool:
+        """Return whether a format has every partial sum of products on a grid."""
+        return grid >= form.quantum and self.mass <= power(form.digits + grid)
+
+
+def spread(element: Element, form: Format) -> Spread:
+    """Bound the error of a plain sum, of which a format keeps products and sums."""
+    products = [a * b for a, b in element.terms if a * b]
+    count, mass = len(products), sum(map(abs, products), ZERO)
+    relative = count * power(-form.digits) * mass
+    return Spread(mass, grid_of(products), relative, (2 * count + 1) * power(form.quantum))
+
+
+def grid_of(numbers: Iterable[Fraction]) -> int:
+    """Return the exponent of the largest power of two that all numbers are multiples of."""
+    return min((_last_binade(x) for x in numbers if x), default=0)
+
+
+def _last_binade(number: Fraction) -> int:
+    numerator, denominator = abs(number.numerator), number.denominator
+    return (numerator & -numerator).bit_length() - denominator.bit_length()

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from drawn_cases import SHAPES, Case, cases
-from independent import FORMATS, evaluate, ordinals, power, rounded
+from independent import (
+    FORMATS,
+    ZERO,
+    Element,
+    Format,
+    evaluate,
+    grid_of,
+    ordinals,
+    power,
+    rounded,
+    spread,
+    tensor,
+)
 
 from conformance.dtypes import DTYPES
 
@@ -69,6 +84,108 @@ class TestValues:
     def test_are_equal_in_many_cases(self, operator: str) -> None:
         for case in cases(operator, 500, seed=1):
             _check_values(case)
+
+
+def _plain(case: Case) -> Case:
+    """Drop the bias and the factors of a case, so that it is a plain sum of products."""
+    attributes = {k: v for k, v in case.attributes.items() if k not in ("alpha", "beta")}
+    bias = {"Gemm": "C", "Conv": "B", "ConvTranspose": "B"}.get(case.operator)
+    return replace(case, attributes=attributes, inputs=case.inputs | ({bias: None} if bias else {}))
+
+
+def _check_intervals(case: Case) -> None:
+    (interval,) = case.core().intervals()
+    assert not interval.unspecified.any(), str(case)
+    form, accumulator = FORMATS[case.dtype], FORMATS[case.accumulator]
+    grid = sum(grid_of(tensor(a).values) for a in case.inputs.values() if a is not None)
+    ends = zip(ordinals(interval.lo), ordinals(interval.hi), strict=True)
+    for i, (element, (lo, hi)) in enumerate(zip(case.elements(), ends, strict=True)):
+        least, most = _half_widths(element, accumulator, grid)
+        value = element.value
+        widest = rounded(value - most, form, "down"), rounded(value + most, form, "up")
+        narrowest = rounded(value - least, form, "up"), rounded(value + least, form, "down")
+        assert widest[0] <= lo <= narrowest[0], (str(case), i, value, lo)
+        assert narrowest[1] <= hi <= widest[1], (str(case), i, value, hi)
+
+
+def _half_widths(element: Element, form: Format, operands_grid: int) -> tuple[Fraction, Fraction]:
+    """Return the least and the most that an interval may reach from the value.
+
+    Where a sum is exact, but not on the grid of all operands, the core may accept more than the
+    value: see TestExactSums.test_zero_product_has_no_grid.
+    """
+    small = Fraction(1, 10**6)
+    error = spread(element, form)
+    most = least = error.relative + error.underflow
+    if all(b == 1 for _, b in element.terms):
+        # N numbers, which are no products, are rounded N - 1 times; no addition underflows.
+        least = error.relative - power(-form.digits) * error.mass
+    if error.is_exact(form, error.grid):
+        least = ZERO
+    if error.is_exact(form, operands_grid):
+        most = ZERO
+    return least * (1 - small), most * (1 + small)
+
+
+def _narrow(operator: str, count: int, seed: int) -> Iterator[Case]:
+    """Yield plain sums, except of f64 data that spread so far that the core has other intervals.
+
+    See TestF64.
+    """
+    for case in cases(operator, count, seed=seed):
+        arrays = [a for a in case.inputs.values() if a is not None and case.dtype == "f64"]
+        if all((abs(a[a != 0]) > 2.0**-400).all() for a in arrays):
+            yield _plain(case)
+
+
+@pytest.mark.parametrize("operator", ["MatMul", "Gemm", "Conv", "ConvTranspose", "ReduceSum"])
+class TestPlainSums:
+    def test_have_the_stated_interval(self, operator: str) -> None:
+        for case in _narrow(operator, 20, seed=2):
+            _check_intervals(case)
+
+    @pytest.mark.exhaustive
+    def test_have_the_stated_interval_in_many_cases(self, operator: str) -> None:
+        for case in _narrow(operator, 300, seed=3):
+            _check_intervals(case)
+
+
+class TestExactSums:
+    @pytest.mark.xfail(strict=True, reason="the core rounds for want of digits of a zero product")
+    def test_zero_product_has_no_grid(self) -> None:
+        # 3 + 5 + 0 is exact in any order.
+        inputs = {"A": np.array([1, 1, 0], "f4"), "B": np.array([3, 5, 1 + 2.0**-23], "f4")}
+        (interval,) = Case("MatMul", {}, inputs).core().intervals()
+        assert (interval.lo, interval.hi) == (8, 8)
+
+
+def _f64_interval(a: list[float], b: list[list[float]]) -> tuple[Any, Any]:
+    """Return the accepted ends of a vector times a matrix in f64, as numbers."""
+    inputs = {"A": np.array(a), "B": np.array(b)}
+    (interval,) = Case("MatMul", {}, inputs, "f64", "f64").core().intervals()
+    return interval.lo, interval.hi
+
+
+ETA = 2.0**-1074
+
+
+class TestF64:
+    def test_subnormal(self) -> None:
+        # The value is 18.4 eta and E is 5.00 eta.
+        lo, hi = _f64_interval([5 * ETA, 7 * ETA], [[1.3], [1.7]])
+        assert (lo.tolist(), hi.tolist()) == ([13 * ETA], [23 * ETA])
+
+    @pytest.mark.xfail(strict=True, reason="the core has one eta less, which is sound all the same")
+    def test_whose_products_are_far_apart(self) -> None:
+        # The value is 18.27 eta and E is 5.00 eta.
+        lo, hi = _f64_interval([5 * ETA, 1.1], [[1.2345678912345], [11 * ETA]])
+        assert (lo.tolist(), hi.tolist()) == ([13 * ETA], [23 * ETA])
+
+    @pytest.mark.xfail(strict=True, reason="the core accepts up to 2.7e133 for 1.21")
+    def test_far_apart(self) -> None:
+        lo, hi = _f64_interval([1.1], [[1.1e300, 1.1]])
+        assert lo[1] > 1.2099999999999997
+        assert hi[1] < 1.2100000000000006
 
 
 def _pool(values: list[float], **attributes: object) -> Case:
