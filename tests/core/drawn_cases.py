@@ -47,9 +47,11 @@ class Case:
         return Evaluation(_operator(self.operator), self.attributes, self.inputs, machine)
 
     def elements(self) -> list[Element]:
-        """Evaluate the case by the second implementation; no mean may be one of nothing."""
+        """Evaluate a case, in which nothing is a mean of nothing, by the second implementation."""
         elements = evaluate(self.operator, self.attributes, self.inputs).elements
-        return [element for element in elements if element is not None]
+        specified = [element for element in elements if element is not None]
+        assert len(specified) == len(elements), str(self)
+        return specified
 
 
 @cache
@@ -98,7 +100,7 @@ Shape = tuple[int, ...]
 Drawn = tuple[dict[str, Any], dict[str, Shape | None]]
 
 
-def _some(rng: np.random.Generator, low: int, high: int, count: int = 1) -> list[int]:
+def _integers(rng: np.random.Generator, low: int, high: int, count: int = 1) -> list[int]:
     """Draw integers from low to high, both included."""
     return rng.integers(low, high + 1, count).tolist()
 
@@ -108,8 +110,8 @@ def _chance(rng: np.random.Generator, share: float = 0.5) -> bool:
 
 
 def _matmul(rng: np.random.Generator) -> Drawn:
-    rows, depth, columns = (*_some(rng, 1, 4), *_some(rng, 1, 12), *_some(rng, 1, 4))
-    batch = _some(rng, 1, 3, *_some(rng, 0, 2))
+    rows, depth, columns = (*_integers(rng, 1, 4), *_integers(rng, 1, 12), *_integers(rng, 1, 4))
+    batch = _integers(rng, 1, 3, *_integers(rng, 0, 2))
     a, b = (_batch(rng, batch) for _ in range(2))
     a_shape = (depth,) if _chance(rng, 0.2) else (*a, rows, depth)
     b_shape = (depth,) if _chance(rng, 0.2) else (*b, depth, columns)
@@ -123,7 +125,7 @@ def _batch(rng: np.random.Generator, batch: list[int]) -> list[int]:
 
 
 def _gemm(rng: np.random.Generator) -> Drawn:
-    m, n, k = (*_some(rng, 1, 4, 2), *_some(rng, 1, 12))
+    m, n, k = (*_integers(rng, 1, 4, 2), *_integers(rng, 1, 12))
     flip_a, flip_b = _chance(rng), _chance(rng)
     factors = [1.0, 0.1, -0.7, 2.0, 3.25]
     alpha, beta = rng.choice(factors, 2, p=[0.4, 0.2, 0.2, 0.1, 0.1]).tolist()
@@ -139,11 +141,11 @@ def _gemm(rng: np.random.Generator) -> Drawn:
 def _window(rng: np.random.Generator) -> tuple[list[int], dict[str, list[int]], list[int]]:
     """Draw a kernel, attributes of its windows with padding below their span, and those spans."""
     rank = int(rng.choice([1, 2, 3], p=[0.5, 0.35, 0.15]))
-    kernel = _some(rng, 1, {1: 5, 2: 3, 3: 2}[rank], rank)
-    dilations = _some(rng, 1, 3 if rank == 1 else 2, rank)
+    kernel = _integers(rng, 1, {1: 5, 2: 3, 3: 2}[rank], rank)
+    dilations = _integers(rng, 1, 3 if rank == 1 else 2, rank)
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     begin, end = ([int(rng.integers(0, min(s, 4))) for s in spans] for _ in range(2))
-    attributes = {"strides": _some(rng, 1, 3, rank), "dilations": dilations}
+    attributes = {"strides": _integers(rng, 1, 3, rank), "dilations": dilations}
     return kernel, {**attributes, "pads_begin": begin, "pads_end": end}, spans
 
 
@@ -165,7 +167,7 @@ def _padded(rng: np.random.Generator) -> tuple[list[int], list[int], dict[str, A
 
 def _conv(rng: np.random.Generator) -> Drawn:
     kernel, sizes, attributes = _padded(rng)
-    group, channels, maps, batch = (*_some(rng, 1, 2, 3), *_some(rng, 1, 2))
+    group, channels, maps, batch = (*_integers(rng, 1, 2, 3), *_integers(rng, 1, 2))
     x = (batch, group * channels, *sizes)
     w = (group * maps, channels, *kernel)
     bias = (group * maps,) if _chance(rng) else None
@@ -174,7 +176,7 @@ def _conv(rng: np.random.Generator) -> Drawn:
 
 def _conv_transpose(rng: np.random.Generator) -> Drawn:
     kernel, attributes, spans = _window(rng)
-    group, channels, maps, batch = (*_some(rng, 1, 2, 3), *_some(rng, 1, 2))
+    group, channels, maps, batch = (*_integers(rng, 1, 2, 3), *_integers(rng, 1, 2))
     steps = zip(attributes["strides"], attributes["dilations"], strict=True)
     extra = [int(rng.integers(0, max(step))) for step in steps]
     begin, end = attributes["pads_begin"], attributes["pads_end"]
@@ -192,7 +194,7 @@ def _reduce(rng: np.random.Generator) -> Drawn:
     rank = int(rng.integers(1, 4))
     axes = rng.permutation(rank)[: rng.integers(0, rank + 1)]
     signed = [int(a) - rank * int(_chance(rng)) for a in axes]
-    shape = tuple(_some(rng, 1, {1: 30, 2: 8, 3: 5}[rank], rank))
+    shape = tuple(_integers(rng, 1, {1: 30, 2: 8, 3: 5}[rank], rank))
     return {"axes": signed, "keepdims": _chance(rng)}, {"X": shape}
 
 
@@ -201,7 +203,7 @@ def _average_pool(rng: np.random.Generator) -> Drawn:
     # With VALID padding the core disagrees: see test_valid_padding_rounds_down.
     ceil_mode = _chance(rng) and attributes.get("auto_pad") != "VALID"
     flags = {"ceil_mode": ceil_mode, "count_include_pad": _chance(rng)}
-    shape = (1, *_some(rng, 1, 2), *sizes)
+    shape = (1, *_integers(rng, 1, 2), *sizes)
     return {**attributes, **flags, "kernel": kernel}, {"X": shape}
 
 

@@ -179,13 +179,13 @@ def _early(case: Sums) -> Iterator[tuple[str, Array]]:
             "alpha on products": alpha * case.products,
         }
     middle = case.left.shape[1] // 2
-    places = {"first": 0, "in the middle": middle, "last": case.left.shape[1]}
+    positions = {"first": 0, "in the middle": middle, "last": case.left.shape[1]}
     for factor, terms in scaled.items():
         for order, add in ORDERS.items():
             if not case.has_bias:
                 yield f"{order}, {factor}", add(terms)
                 continue
-            for where, position in places.items():
+            for where, position in positions.items():
                 moved = with_bias(terms, case.scaled_bias, position)
                 yield f"{order}, {factor}, bias {where}", add(moved)
 
