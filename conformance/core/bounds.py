@@ -2,10 +2,10 @@ r"""Forward error analysis along with exact evaluation: how far an honest machin
 
 **Honest machines.** A definition is an expression over stored numbers. Honest is whatever computes
 an expression that is equal to it by the laws of a field: terms are added in any order and grouping,
-products are distributed over sums, factors are applied early or late, a division is one by a
-rounded reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in a
-format of unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``, is
-a number that is computed before it is used: nothing moves across it.
+products are distributed over sums, factors are applied to a term or to a sum, a division is one by
+a rounded reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in
+a format of unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``,
+is a number that is computed before it is used: nothing moves across it.
 
 **What is traced.** With each exact value v: its ``mass`` M, which is v with every term of its sums
 made positive, which none of those laws changes; ``err`` E with \|v' - v\| <= E for whatever v' an
@@ -599,8 +599,6 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     assert isinstance(hi, Number)
     least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
     endless = np.broadcast_to(endless, least.shape)
-    if real.value.special is not None:
-        endless = endless & (real.value.special == 0)
     infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
     # A sum of positive numbers may become infinite, but not NaN.
     least = np.where(endless, np.where(real.positive, zero, -infinity), least)

@@ -31,6 +31,9 @@ rational number that is further off differs from a boundary by more (degrees bel
 BLOCK = 1 << 21
 """Terms that are evaluated at once: some 200 MB with all that is traced of them."""
 
+MAX_BINADES = 400
+"""Binades between numbers beyond which their magnitudes are not added in float64 on one scale."""
+
 Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
 
@@ -286,6 +289,8 @@ class IndexSpace(PlainVisitor):
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
             return array
         value = self.real(definition.finish).each(arrange).settled()
+        if definition.unspecified is not None and self.machine is not None:
+            self.doubts.append(np.asarray(self.visit(definition.unspecified)))
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
             value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
@@ -460,7 +465,7 @@ class IndexSpace(PlainVisitor):
 
     def _contracted(self, a: Real, b: Real, mask: NDArray[np.bool_] | None) -> Real | None:
         """A sum of products as a product of matrices, where both factors are given numbers."""
-        if not all(map(_is_given, (a, b))):
+        if not all(_is_given(x) and _is_near(x) for x in (a, b)):
             return None
         a, b = a.each(self._stretched), b.each(self._stretched)
         if mask is not None:
@@ -623,6 +628,12 @@ def _is_given(real: Real) -> bool:
         and not np.any(real.err.is_positive)
         and not np.any(real.adds)
     )
+
+
+def _is_near(real: Real) -> bool:
+    """Whether numbers are near enough to each other for one scale of float64."""
+    present = real.mass.e[real.mass.is_positive]
+    return not present.size or int(present.max()) - int(present.min()) < MAX_BINADES
 
 
 def _covers(array: Array, mask: Array) -> bool:

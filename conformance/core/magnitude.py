@@ -141,7 +141,7 @@ def magnitude(value: Exact) -> Magnitude:
         man, exp = _upper(value.mid)
         size = _integer(np.asarray(np.frompyfunc(int, 1, 1)(man), object))
         return Magnitude(size.m, size.e + np.asarray(exp, object).astype(np.int64))
-    size = _integer(abs(np.asarray(value.num)))
+    size = _integer(np.asarray(abs(np.asarray(value.num))))
     size = Magnitude(size.m, size.e + value.exp)
     if isinstance(value.den, int) and value.den == 1:
         return size
