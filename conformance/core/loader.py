@@ -26,9 +26,9 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def is_defined(op: str) -> bool:
-    """Return whether an operator is a definition: a shipped name, or a file that defines tensors.
+    """Return whether an operator is a definition.
 
-    A file is one if it, or a file that it extends, has the section ``define``.
+    That are the shipped names, and a file if it, or a file that it extends, has the section ``define``.
     """
     if not op.endswith((".yaml", ".yml")):
         return op in shipped_names()
