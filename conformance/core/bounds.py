@@ -107,19 +107,28 @@ class Real:
     positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
 
     def each(self, change: Callable[[Array], Array]) -> Real:
-        """Make a change to every array, all of which have the shape of the value."""
+        """Make a change to every array of the shape of the value; single values stay."""
         if self.machine is None:
             return Real(self.value.each(change))
-        full = self.full()
+        shape = np.shape(self.value.array)
+
+        def part(array: Array) -> Array:
+            if not np.ndim(array):
+                return array
+            return change(array if array.shape == shape else np.broadcast_to(array, shape))
+
+        return self._map(self.value.each(change), part)
+
+    def _map(self, value: Exact, change: Callable[[Array], Array]) -> Real:
         return Real(
-            full.value.each(change),
+            value,
             self.machine,
-            full.mass.each(change),
-            full.err.each(change),
-            change(full.exact),
-            change(full.grid),
-            change(full.adds),
-            change(full.positive),
+            self.mass.each(change),
+            self.err.each(change),
+            change(self.exact),
+            change(self.grid),
+            change(self.adds),
+            change(self.positive),
         )
 
     def full(self) -> Real:
@@ -129,16 +138,7 @@ class Real:
         def fill(array: Array) -> Array:
             return array if np.shape(array) == shape else np.broadcast_to(array, shape)
 
-        return Real(
-            self.value.each(fill),
-            self.machine,
-            self.mass.each(fill),
-            self.err.each(fill),
-            fill(self.exact),
-            fill(self.grid),
-            fill(self.adds),
-            fill(self.positive),
-        )
+        return self._map(self.value.each(fill), fill)
 
     @property
     def wrong(self) -> Magnitude:

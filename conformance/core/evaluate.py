@@ -16,7 +16,7 @@ from conformance.core.binding import Binding
 from conformance.core.bounds import RULES, Machine, Real
 from conformance.core.exact import Ball, MatrixLayout, Number, precision
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import Magnitude, magnitude
+from conformance.core.magnitude import magnitude
 from conformance.core.operator import SKIP, Definition, Operator, Output
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
@@ -30,9 +30,6 @@ rational number that is further off differs from a boundary by more (degrees bel
 
 BLOCK = 1 << 21
 """Terms that are evaluated at once: some 200 MB with all that is traced of them."""
-
-MAX_BINADES = 400
-"""Binades between numbers beyond which their magnitudes are not added in float64 on one scale."""
 
 Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
@@ -465,7 +462,7 @@ class IndexSpace(PlainVisitor):
 
     def _contracted(self, a: Real, b: Real, mask: NDArray[np.bool_] | None) -> Real | None:
         """A sum of products as a product of matrices, where both factors are given numbers."""
-        if not all(_is_given(x) and _is_near(x) for x in (a, b)):
+        if not all(map(_is_given, (a, b))):
             return None
         a, b = a.each(self._stretched), b.each(self._stretched)
         if mask is not None:
@@ -479,32 +476,25 @@ class IndexSpace(PlainVisitor):
         value = exact.contracted(a.value, b.value, layout)
         if value is None or self.machine is None:
             return None if value is None else Real(value)
-        return self._traced(a.full(), b.full(), layout, value)
+        mass = exact.contracted(_magnitude(a.value), _magnitude(b.value), layout)
+        assert mass is not None
+        return self._traced(a.full(), b.full(), layout, value, mass)
 
-    def _traced(self, a: Real, b: Real, layout: MatrixLayout, value: Number) -> Real:
+    def _traced(self, a: Real, b: Real, layout: MatrixLayout, value: Number, mass: Number) -> Real:
         """The error of a sum of products of given numbers, by products of matrices too."""
         assert self.machine is not None
-        tops = [int(x.mass.e.max(initial=-(1 << 40))) for x in (a, b)]
-        if min(tops) == -(1 << 40):
-            tops = [0, 0]
-        arrange = (layout.left, layout.right)
-        sizes, present, grids = [], [], []
-        for x, top, matrices, axis in zip((a, b), tops, arrange, (2, 1), strict=True):
-            scale = np.maximum(x.mass.e - top, -500).astype(np.int32)
-            sizes.append(matrices(np.ldexp(x.mass.m, scale) * (x.mass.m > 0)))
+        present, grids = [], []
+        for x, matrices, axis in ((a, layout.left, 2), (b, layout.right, 1)):
             present.append(matrices(x.mass.is_positive.astype(np.float64)))
             grid = matrices(np.broadcast_to(x.grid, x.value.array.shape))
             grids.append(grid.min(axis=axis, keepdims=True, initial=bounds.ZERO_GRID))
-        count = sizes[0].shape[2]
-        size = np.matmul(*sizes) * (1 + (count + 4) * 2.0**-52)
-        mass = Magnitude(layout.back(size), sum(tops))
         if all(part.all() for part in present):
-            terms = np.full(mass.m.shape, count, np.int64)
+            terms = np.full(np.shape(mass.num), present[0].shape[2], np.int64)
         else:
             terms = layout.back(np.matmul(*present)).astype(np.int64)
         grid = np.clip(layout.back(grids[0] + grids[1]), bounds.NO_GRID, bounds.ZERO_GRID)
         whole = bool(np.all(a.exact) and np.all(b.exact))
-        return bounds.summed_products(value, mass, terms, grid, whole, self.machine)
+        return bounds.summed_products(value, magnitude(mass), terms, grid, whole, self.machine)
 
     def _product(self, real: Real) -> Real:
         """The product of the terms, one after the other."""
@@ -630,10 +620,9 @@ def _is_given(real: Real) -> bool:
     )
 
 
-def _is_near(real: Real) -> bool:
-    """Whether numbers are near enough to each other for one scale of float64."""
-    present = real.mass.e[real.mass.is_positive]
-    return not present.size or int(present.max()) - int(present.min()) < MAX_BINADES
+def _magnitude(number: Number) -> Number:
+    """The magnitudes of numbers."""
+    return Number(abs(number.num), number.den, number.exp, number.bits)
 
 
 def _covers(array: Array, mask: Array) -> bool:

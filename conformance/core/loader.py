@@ -28,7 +28,7 @@ def shipped_names() -> tuple[str, ...]:
 def is_defined(op: str) -> bool:
     """Return whether an operator is a definition.
 
-    That are the shipped names, and a file if it, or a file that it extends, has the section ``define``.
+    That are the shipped names, and a file that has the section ``define``, or extends one.
     """
     if not op.endswith((".yaml", ".yml")):
         return op in shipped_names()

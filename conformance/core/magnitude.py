@@ -6,6 +6,7 @@ Bounds are made of these: data of f64 neither overflow nor vanish in them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -75,13 +76,20 @@ class Magnitude:
         return Magnitude(np.where(m > 0, m, 0.0), e)
 
     def total(self, axes: tuple[int, ...]) -> Magnitude:
-        """Sum over axes, which stay with an extent of 1."""
+        """Sum over axes, which stay with an extent of 1.
+
+        Sums of integers are the same in any order, so on any processor.
+        """
         if not all(self.m.shape[axis] for axis in axes):
             return Magnitude(self.m.sum(axis=axes, keepdims=True))
         e = self.e.max(axis=axes, keepdims=True)
-        m = self._at(e).sum(axis=axes, keepdims=True)
-        count = self.m.size // max(1, m.size)
-        return Magnitude(m * (1 + (count + 4) * 2.0**-52), e)
+        endless = np.isinf(self.m)
+        count = prod(self.m.shape[axis] for axis in axes)
+        bits = min(60 - count.bit_length(), 53)
+        scaled = np.ceil(np.ldexp(np.where(endless, 0, self._at(e)), bits)).astype(np.int64)
+        size = _integer(np.asarray(scaled.sum(axis=axes, keepdims=True)))
+        some = endless.any(axis=axes, keepdims=True)
+        return Magnitude(np.where(some, np.inf, size.m), size.e + e - bits)
 
     def largest(self, axes: tuple[int, ...]) -> Magnitude:
         """Return the largest over axes, which stay with an extent of 1."""
@@ -112,7 +120,7 @@ class Magnitude:
         low = int(self.e[finite].min()) - 53 if finite.any() else 0
         whole = as_wide(np.asarray((np.where(finite, self.m, 0) * 2.0**53).astype(np.int64)))
         num = np.asarray(whole << np.where(finite, self.e - 53 - low, 0).astype(object), object)
-        bits = max((int(entry).bit_length() for entry in num.ravel()), default=1)
+        bits = int(lengths(num).max(initial=1))
         return Number(num, 1, low, bits), endless
 
     def _at(self, e: NDArray[np.int64]) -> NDArray[np.float64]:
