@@ -20,6 +20,8 @@ from typing import Any, cast
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
 from conformance.check_options import CheckOptions, describe_options
+from conformance.core.evaluate import reference_outputs
+from conformance.core.loader import is_defined, load_operator
 from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
@@ -240,21 +242,27 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
     return Run(collected.log())
 
 
-def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+def reference(
+    op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> list[Array]:
     """Compute the exact outputs of an operator.
 
     Args:
-        op: a shipped operator (``AvgPool-1``) or the path of a specification.
+        op: a shipped operator (``AvgPool-1``, ``onnx.Conv-22``), or the path of a specification or
+            of a definition.
+        inputs: in the order of the document; None is an optional one that is not given.
 
     Returns:
-        float64, rounded once; indices in their integer type.
+        float64, rounded once; integers in their own type.
 
     Raises:
         InvalidCase: inputs or attributes that the specification does not allow.
         EvaluationError: a valid case with numbers above 2**62, or more elements than are computed.
         UsageError: an operator that does not exist.
     """
-    return evaluate(loader.find_spec(op), list(inputs), attributes)
+    if is_defined(op):
+        return reference_outputs(load_operator(op), inputs, attributes)
+    return evaluate(loader.find_spec(op), [x for x in inputs if x is not None], attributes)
 
 
 class _Collected:

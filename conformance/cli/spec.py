@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -44,20 +45,26 @@ def list_() -> None:
     """List the shipped operators.
 
     One line for each: its name as --op takes it, its dialect, how many cases the shipped suite has
-    of it, and its element types.
+    of it, and its element types. Of those that say "reference" there are no vectors yet:
+    conformance.reference gives their exact outputs.
     """
+    from conformance.core.loader import load_operator, shipped_names
     from conformance.spec.loader import shipped_specs
     from conformance.suite.store import open_suite
 
     counts = open_suite().manifest.counts
     specs = shipped_specs()
-    width = max(map(len, specs))
+    width = max(map(len, (*specs, *shipped_names())))
     for op in sorted(specs, key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         types = " ".join(specs[op].types[specs[op].data.type])
         count = counts.get(op)
         cases = f"{count.value + count.reject:5} cases" if count else "no cases"
         click.echo(f"{op:{width}}  {dialect:8}  {cases}  {types}")
+    for op in sorted(shipped_names(), key=_sort_key):
+        dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
+        types = " ".join(dict.fromkeys(chain(*load_operator(op).types.values())))
+        click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 
 def _sort_key(op: str) -> tuple[bool, str, int]:
@@ -182,7 +189,8 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     """
     from conformance.resources import directory
 
-    are_clean = [_lint(file) for file in files or sorted(directory("specs").glob("*.yaml"))]
+    shipped = chain(*(sorted(directory("specs").glob(way)) for way in ("*.yaml", "core/*.yaml")))
+    are_clean = [_lint(file) for file in files or shipped]
     if not all(are_clean):
         ctx.exit(EXIT_USAGE)
 
@@ -192,6 +200,10 @@ def _lint(file: Path) -> bool:
 
     For a specification that is not shipped, also print which mutants do not apply.
     """
+    from conformance.core.loader import is_defined
+
+    if is_defined(str(file)):
+        return _lint_definition(file)
     from conformance.generate.sampled_lint import lint as lint_by_cases
     from conformance.safe_text import wrap
     from conformance.spec.inapplicable import inapplicable_lines
@@ -233,6 +245,23 @@ def _lint(file: Path) -> bool:
             f"{len(loaded.interpretations)} interpretations"
         )
     return not counts
+
+
+def _lint_definition(file: Path) -> bool:
+    """Print the problems of an operator's definition; whether there are none."""
+    from conformance.core.loader import load_operator
+
+    try:
+        operator = load_operator(str(file))
+    except SpecError as error:
+        for problem in error.problems:
+            click.echo(str(problem))
+        count = len(error.problems)
+        click.echo(f"{file}: {count} problem{'s' if count > 1 else ''}")
+        return False
+    names = ", ".join(operator.define)
+    click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")
+    return True
 
 
 def _is_shipped(file: Path) -> bool:

@@ -2,10 +2,10 @@ r"""Forward error analysis along with exact evaluation: how far an honest machin
 
 **Honest machines.** A definition is an expression over stored numbers. Honest is whatever computes
 an expression that is equal to it by the laws of a field: terms are added in any order and grouping,
-products are distributed over sums, factors are applied early or late, a division is one by a
-rounded reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in a
-format of unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``, is
-a number that is computed before it is used: nothing moves across it.
+products are distributed over sums, factors are applied to a term or to a sum, a division is one by
+a rounded reciprocal, an addition and a multiplication may be fused. Each operation rounds once, in
+a format of unit roundoff u = 2**-digits and smallest subnormal eta. A stored result, or ``step``,
+is a number that is computed before it is used: nothing moves across it.
 
 **What is traced.** With each exact value v: its ``mass`` M, which is v with every term of its sums
 made positive, which none of those laws changes; ``err`` E with \|v' - v\| <= E for whatever v' an
@@ -44,7 +44,7 @@ of offset data accepts 55 times as much as it should.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -107,19 +107,28 @@ class Real:
     positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
 
     def each(self, change: Callable[[Array], Array]) -> Real:
-        """Make a change to every array, all of which have the shape of the value."""
+        """Make a change to every array of the shape of the value; single values stay."""
         if self.machine is None:
             return Real(self.value.each(change))
-        full = self.full()
+        shape = np.shape(self.value.array)
+
+        def part(array: Array) -> Array:
+            if not np.ndim(array):
+                return array
+            return change(array if array.shape == shape else np.broadcast_to(array, shape))
+
+        return self._map(self.value.each(change), part)
+
+    def _map(self, value: Exact, change: Callable[[Array], Array]) -> Real:
         return Real(
-            full.value.each(change),
+            value,
             self.machine,
-            full.mass.each(change),
-            full.err.each(change),
-            change(full.exact),
-            change(full.grid),
-            change(full.adds),
-            change(full.positive),
+            self.mass.each(change),
+            self.err.each(change),
+            change(self.exact),
+            change(self.grid),
+            change(self.adds),
+            change(self.positive),
         )
 
     def full(self) -> Real:
@@ -129,16 +138,7 @@ class Real:
         def fill(array: Array) -> Array:
             return array if np.shape(array) == shape else np.broadcast_to(array, shape)
 
-        return Real(
-            self.value.each(fill),
-            self.machine,
-            self.mass.each(fill),
-            self.err.each(fill),
-            fill(self.exact),
-            fill(self.grid),
-            fill(self.adds),
-            fill(self.positive),
-        )
+        return self._map(self.value.each(fill), fill)
 
     @property
     def wrong(self) -> Magnitude:
@@ -531,6 +531,33 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
     )
 
 
+def concatenated(parts: Sequence[Real], axis: int) -> Real:
+    """Join arrays of numbers along an axis."""
+    value = exact.concatenated([part.value for part in parts], axis)
+    machine = parts[0].machine
+    if machine is None or len(parts) == 1:
+        return parts[0] if len(parts) == 1 else Real(value)
+    full = [part.full() for part in parts]
+
+    def join(arrays: Iterable[Array]) -> Array:
+        return np.concatenate([*arrays], axis)
+
+    masses, errors = (
+        Magnitude.pair(join(x.m for x in sizes), join(x.e for x in sizes))
+        for sizes in ([x.mass for x in full], [x.err for x in full])
+    )
+    return Real(
+        value,
+        machine,
+        masses,
+        errors,
+        join(x.exact for x in full),
+        join(x.grid for x in full),
+        join(x.adds for x in full),
+        join(x.positive for x in full),
+    )
+
+
 def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     """Return the larger or the smaller of two numbers; NaN where either is."""
     a, b = a.settled(), b.settled()
@@ -572,8 +599,6 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     assert isinstance(hi, Number)
     least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
     endless = np.broadcast_to(endless, least.shape)
-    if real.value.special is not None:
-        endless = endless & (real.value.special == 0)
     infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
     # A sum of positive numbers may become infinite, but not NaN.
     least = np.where(endless, np.where(real.positive, zero, -infinity), least)

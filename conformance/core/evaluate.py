@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from conformance.core.binding import Binding
 from conformance.core.bounds import RULES, Machine, Real
 from conformance.core.exact import Ball, MatrixLayout, Number, precision
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import Magnitude, magnitude
+from conformance.core.magnitude import magnitude
 from conformance.core.operator import SKIP, Definition, Operator, Output
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
@@ -26,6 +27,12 @@ FIRST_PRECISION = 96
 MAX_PRECISION = 6000
 """Bits of balls. What is not decided by the last is on the boundary of two values: the root of a
 rational number that is further off differs from a boundary by more (degrees below 5, f64)."""
+
+BLOCK = 1 << 21
+"""Terms that are evaluated at once: some 200 MB with all that is traced of them."""
+
+Part = tuple[int, slice]
+"""An axis of the result, and which part of it."""
 
 COMPARISONS = ("==", "!=", "<", "<=")
 
@@ -97,12 +104,30 @@ class Evaluation:
     def value(self, name: str) -> Real | Array:
         """Return a definition's value, computed on first use."""
         if name not in self._values:
-            self._values[name] = self.space(self.operator.define[name]).evaluate()
+            self._values[name] = self._in_blocks(self.operator.define[name])
         return self._values[name]
 
-    def space(self, definition: Definition) -> IndexSpace:
-        """Return a definition over its index space."""
-        return IndexSpace(self, definition)
+    def _in_blocks(self, definition: Definition) -> Real | Array:
+        """A definition, part by part of its longest index where there are many terms."""
+        space = self.space(definition)
+        size = prod(space.shape)
+        if size <= BLOCK or not space.rows:
+            return space.evaluate()
+        axis = int(np.argmax(space.shape[: space.rows]))
+        extent = space.shape[axis]
+        count = max(1, extent * BLOCK // size)
+        parts = [
+            self.space(definition, (axis, slice(first, first + count))).evaluate()
+            for first in range(0, extent, count)
+        ]
+        reals = [part for part in parts if isinstance(part, Real)]
+        if reals:
+            return bounds.concatenated(reals, axis)
+        return np.concatenate([part for part in parts if isinstance(part, np.ndarray)], axis)
+
+    def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
+        """Return a definition over its index space, or over a part of it."""
+        return IndexSpace(self, definition, part)
 
     def outputs(self, wide: bool = False) -> list[Array]:
         """Return each output in its type, rounded once from the exact value.
@@ -172,6 +197,23 @@ class Evaluation:
         return array.reshape([n for n, gone in zip(array.shape, omit, strict=True) if not gone])
 
 
+def reference_outputs(
+    operator: Operator, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> list[Array]:
+    """Return the exact outputs of an operator: float64, rounded once, or whole numbers.
+
+    ``inputs`` are its tensors in their order, None for one that is not given. Raises
+    :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
+    """
+    names = [tensor.name for tensor in operator.inputs]
+    if len(inputs) > len(names):
+        message = f"{operator.op} has {len(names)} inputs: {', '.join(names)}"
+        raise InvalidCase(f"{message}; {len(inputs)} are given")
+    arrays = [None if array is None else np.asarray(array) for array in inputs]
+    given = dict(zip(names, arrays, strict=False))
+    return Evaluation(operator, attributes, given).outputs(wide=True)
+
+
 class IndexSpace(PlainVisitor):
     """A definition over its index space.
 
@@ -180,7 +222,9 @@ class IndexSpace(PlainVisitor):
     others.
     """
 
-    def __init__(self, evaluation: Evaluation, definition: Definition) -> None:
+    def __init__(
+        self, evaluation: Evaluation, definition: Definition, part: Part | None = None
+    ) -> None:
         ranks = {name: array.ndim for name, array in evaluation.inputs.items()}
         super().__init__(self._name, ranks)
         self.evaluation = evaluation
@@ -201,15 +245,16 @@ class IndexSpace(PlainVisitor):
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.names: dict[str, Any] = {}
+        axes = [np.arange(n) for n in self.shape]
+        if part is not None:
+            axes[part[0]] = axes[part[0]][part[1]]
+        self.shape = tuple(map(len, axes))
         axis = 0
         for name, extent in extents.items():
             entries = []
-            for n in _entries(extent):
-                entries.append(
-                    np.arange(int(n)).reshape(
-                        [-1 if d == axis else 1 for d in range(len(self.shape))]
-                    )
-                )
+            for _ in _entries(extent):
+                shape = [-1 if d == axis else 1 for d in range(len(axes))]
+                entries.append(axes[axis].reshape(shape))
                 axis += 1
             self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
 
@@ -241,6 +286,8 @@ class IndexSpace(PlainVisitor):
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
             return array
         value = self.real(definition.finish).each(arrange).settled()
+        if definition.unspecified is not None and self.machine is not None:
+            self.doubts.append(np.asarray(self.visit(definition.unspecified)))
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
             value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
@@ -429,32 +476,25 @@ class IndexSpace(PlainVisitor):
         value = exact.contracted(a.value, b.value, layout)
         if value is None or self.machine is None:
             return None if value is None else Real(value)
-        return self._traced(a.full(), b.full(), layout, value)
+        mass = exact.contracted(_magnitude(a.value), _magnitude(b.value), layout)
+        assert mass is not None
+        return self._traced(a.full(), b.full(), layout, value, mass)
 
-    def _traced(self, a: Real, b: Real, layout: MatrixLayout, value: Number) -> Real:
+    def _traced(self, a: Real, b: Real, layout: MatrixLayout, value: Number, mass: Number) -> Real:
         """The error of a sum of products of given numbers, by products of matrices too."""
         assert self.machine is not None
-        tops = [int(x.mass.e.max(initial=-(1 << 40))) for x in (a, b)]
-        if min(tops) == -(1 << 40):
-            tops = [0, 0]
-        arrange = (layout.left, layout.right)
-        sizes, present, grids = [], [], []
-        for x, top, matrices, axis in zip((a, b), tops, arrange, (2, 1), strict=True):
-            scale = np.maximum(x.mass.e - top, -500).astype(np.int32)
-            sizes.append(matrices(np.ldexp(x.mass.m, scale) * (x.mass.m > 0)))
+        present, grids = [], []
+        for x, matrices, axis in ((a, layout.left, 2), (b, layout.right, 1)):
             present.append(matrices(x.mass.is_positive.astype(np.float64)))
             grid = matrices(np.broadcast_to(x.grid, x.value.array.shape))
             grids.append(grid.min(axis=axis, keepdims=True, initial=bounds.ZERO_GRID))
-        count = sizes[0].shape[2]
-        size = np.matmul(*sizes) * (1 + (count + 4) * 2.0**-52)
-        mass = Magnitude(layout.back(size), sum(tops))
         if all(part.all() for part in present):
-            terms = np.full(mass.m.shape, count, np.int64)
+            terms = np.full(np.shape(mass.num), present[0].shape[2], np.int64)
         else:
             terms = layout.back(np.matmul(*present)).astype(np.int64)
         grid = np.clip(layout.back(grids[0] + grids[1]), bounds.NO_GRID, bounds.ZERO_GRID)
         whole = bool(np.all(a.exact) and np.all(b.exact))
-        return bounds.summed_products(value, mass, terms, grid, whole, self.machine)
+        return bounds.summed_products(value, magnitude(mass), terms, grid, whole, self.machine)
 
     def _product(self, real: Real) -> Real:
         """The product of the terms, one after the other."""
@@ -578,6 +618,11 @@ def _is_given(real: Real) -> bool:
         and not np.any(real.err.is_positive)
         and not np.any(real.adds)
     )
+
+
+def _magnitude(number: Number) -> Number:
+    """The magnitudes of numbers."""
+    return Number(abs(number.num), number.den, number.exp, number.bits)
 
 
 def _covers(array: Array, mask: Array) -> bool:

@@ -363,6 +363,28 @@ def choose(condition: Any, a: Exact, b: Exact) -> Exact:
     return Number(num, x.den, x.exp, bits, _chosen_special(condition, a, b))
 
 
+def concatenated(parts: Sequence[Exact], axis: int) -> Exact:
+    """Join arrays of numbers along an axis."""
+    if len(parts) == 1:
+        return parts[0]
+    special = None
+    if any(part.special is not None for part in parts):
+        each = [np.zeros(x.array.shape) if x.special is None else x.special for x in parts]
+        special = np.concatenate(each, axis)
+    if not all(isinstance(part, Number) for part in parts):
+        return Ball(np.concatenate([as_ball(part).mid for part in parts], axis), special)
+    numbers = [on_one_denominator(part) for part in parts if isinstance(part, Number)]
+    # On one denominator and one exponent, as a sum with zeros has it.
+    zeros = [Number(np.zeros((), np.int64), x.den, x.exp) for x in numbers]
+    common = zeros[0]
+    for zero in zeros[1:]:
+        common = _plus(common, zero)
+    alike = [_plus(x, common) if _differ(x, common) else x for x in numbers]
+    bits = max(x.bits for x in alike)
+    num = np.concatenate([_widened(x.num, bits) for x in alike], axis)
+    return Number(num, alike[0].den, alike[0].exp, bits, special)
+
+
 def _differ(a: Number, b: Number) -> bool:
     same = a.den is b.den or (isinstance(a.den, int) and isinstance(b.den, int) and a.den == b.den)
     return not (same and a.exp == b.exp)

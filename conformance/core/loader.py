@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from conformance.core.operator import Operator, operator_of
-from conformance.errors import UsageError, closest
+from conformance.errors import SpecError, UsageError, closest
 from conformance.resources import directory
 from conformance.spec.inheritance import extended
 from conformance.spec.loader import NAME, read_text
@@ -23,6 +23,26 @@ def folder() -> Path:
 def shipped_names() -> tuple[str, ...]:
     """List the shipped operators."""
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
+
+
+def is_defined(op: str) -> bool:
+    """Return whether an operator is a definition.
+
+    That are the shipped names, and a file that has the section ``define``, or extends one.
+    """
+    if not op.endswith((".yaml", ".yml")):
+        return op in shipped_names()
+    try:
+        data = parse_yaml(read_text(Path(op)), op).data
+    except SpecError:
+        return False
+    if not isinstance(data, dict):
+        return False
+    base = data.get("extends")
+    if "define" in data or not isinstance(base, str):
+        return "define" in data
+    beside = Path(op).parent / f"{base}.yaml"
+    return is_defined(str(beside)) if beside != Path(op) and beside.is_file() else is_defined(base)
 
 
 def load_operator(op: str) -> Operator:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core.bounds import Real
-from conformance.core.evaluate import COMPARISONS, Evaluation, IndexSpace
+from conformance.core.evaluate import COMPARISONS, Evaluation, IndexSpace, Part
 from conformance.core.exact import Number
 from conformance.core.functions import FUNCTIONS
 from conformance.core.operator import Definition, Operator, Output
@@ -73,9 +73,9 @@ class Simulation(Evaluation):
         super().__init__(operator, attributes, inputs)
         self.style = style
 
-    def space(self, definition: Definition) -> IndexSpace:
+    def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
         """Return a definition over its index space, as the machine computes it."""
-        return _MachineSpace(self, definition, self.style)
+        return _MachineSpace(self, definition, self.style, part)
 
     def input(self, name: str) -> Real | Array:
         """Return an input as the machine reads it."""
@@ -109,8 +109,10 @@ def _held(real: Real) -> Floats:
 class _MachineSpace(IndexSpace):
     """A definition over its index space, computed in floating point."""
 
-    def __init__(self, evaluation: Simulation, definition: Definition, style: Style) -> None:
-        super().__init__(evaluation, definition)
+    def __init__(
+        self, evaluation: Simulation, definition: Definition, style: Style, part: Part | None
+    ) -> None:
+        super().__init__(evaluation, definition, part)
         self.style = style
 
     def constant(self, value: Any) -> Real:

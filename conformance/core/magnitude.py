@@ -6,6 +6,7 @@ Bounds are made of these: data of f64 neither overflow nor vanish in them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,13 @@ class Magnitude:
         part, exponent = np.frexp(np.where(np.isnan(m), np.inf, m))
         self.m = np.asarray(part)
         self.e = np.where(part == 0, ZERO_EXPONENT, np.asarray(e, np.int64) + exponent)
+
+    @classmethod
+    def pair(cls, m: NDArray[np.float64], e: NDArray[np.int64]) -> Magnitude:
+        """Return numbers of given parts, which are in form already."""
+        result = cls.__new__(cls)
+        result.m, result.e = m, e
+        return result
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
@@ -68,13 +76,20 @@ class Magnitude:
         return Magnitude(np.where(m > 0, m, 0.0), e)
 
     def total(self, axes: tuple[int, ...]) -> Magnitude:
-        """Sum over axes, which stay with an extent of 1."""
+        """Sum over axes, which stay with an extent of 1.
+
+        Sums of integers are the same in any order, so on any processor.
+        """
         if not all(self.m.shape[axis] for axis in axes):
             return Magnitude(self.m.sum(axis=axes, keepdims=True))
         e = self.e.max(axis=axes, keepdims=True)
-        m = self._at(e).sum(axis=axes, keepdims=True)
-        count = self.m.size // max(1, m.size)
-        return Magnitude(m * (1 + (count + 4) * 2.0**-52), e)
+        endless = np.isinf(self.m)
+        count = prod(self.m.shape[axis] for axis in axes)
+        bits = min(60 - count.bit_length(), 53)
+        scaled = np.ceil(np.ldexp(np.where(endless, 0, self._at(e)), bits)).astype(np.int64)
+        size = _integer(np.asarray(scaled.sum(axis=axes, keepdims=True)))
+        some = endless.any(axis=axes, keepdims=True)
+        return Magnitude(np.where(some, np.inf, size.m), size.e + e - bits)
 
     def largest(self, axes: tuple[int, ...]) -> Magnitude:
         """Return the largest over axes, which stay with an extent of 1."""
@@ -90,16 +105,13 @@ class Magnitude:
 
     def each(self, change: Callable[[Array], Array]) -> Magnitude:
         """Make a change to both arrays."""
-        result = Magnitude.__new__(Magnitude)
-        result.m, result.e = change(self.m), change(self.e)
-        return result
+        return Magnitude.pair(change(self.m), change(self.e))
 
     def where(self, condition: Any, other: Magnitude) -> Magnitude:
         """Return self where a condition holds, else the other."""
-        result = Magnitude.__new__(Magnitude)
-        result.m = np.where(condition, self.m, other.m)
-        result.e = np.where(condition, self.e, other.e)
-        return result
+        return Magnitude.pair(
+            np.where(condition, self.m, other.m), np.where(condition, self.e, other.e)
+        )
 
     def number(self) -> tuple[Number, NDArray[np.bool_]]:
         """Return the finite numbers exactly, and where they are infinite."""
@@ -108,7 +120,7 @@ class Magnitude:
         low = int(self.e[finite].min()) - 53 if finite.any() else 0
         whole = as_wide(np.asarray((np.where(finite, self.m, 0) * 2.0**53).astype(np.int64)))
         num = np.asarray(whole << np.where(finite, self.e - 53 - low, 0).astype(object), object)
-        bits = max((int(entry).bit_length() for entry in num.ravel()), default=1)
+        bits = int(lengths(num).max(initial=1))
         return Number(num, 1, low, bits), endless
 
     def _at(self, e: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -137,7 +149,7 @@ def magnitude(value: Exact) -> Magnitude:
         man, exp = _upper(value.mid)
         size = _integer(np.asarray(np.frompyfunc(int, 1, 1)(man), object))
         return Magnitude(size.m, size.e + np.asarray(exp, object).astype(np.int64))
-    size = _integer(abs(np.asarray(value.num)))
+    size = _integer(np.asarray(abs(np.asarray(value.num))))
     size = Magnitude(size.m, size.e + value.exp)
     if isinstance(value.den, int) and value.den == 1:
         return size

@@ -86,7 +86,8 @@ class Definition:
 
     ``abbreviations`` are names over the indices, ``keep`` says which terms count. ``outside`` is a
     value for reads outside of a tensor, :data:`SKIP` or None, where they are an error. Without
-    ``term`` there is nothing to combine, and ``finish`` is the value.
+    ``term`` there is nothing to combine, and ``finish`` is the value. Any value passes where
+    ``unspecified`` holds.
     """
 
     name: str
@@ -98,11 +99,13 @@ class Definition:
     outside: Node | str | None = None
     term: Node | None = None
     combine: str = ""
+    unspecified: Node | None = None
 
     def trees(self) -> Iterator[Node]:
         """Yield all its expressions."""
         yield from (*self.at.values(), *self.over.values(), *self.abbreviations.values())
-        yield from (tree for tree in (self.keep, self.term, self.finish) if tree is not None)
+        trees = (self.keep, self.term, self.finish, self.unspecified)
+        yield from (tree for tree in trees if tree is not None)
         if isinstance(self.outside, Node):
             yield self.outside
 
@@ -327,7 +330,14 @@ class _Reader:
             if raw["outside"] != SKIP:
                 outside = self.parse((*path, "outside"), raw["outside"], *NUMERIC, scope=scope)
         finish = self.finish(path, raw, scope, at, over, combine)
-        definition = Definition(name, at, over, abbreviations, finish, keep, outside, term, combine)
+        unspecified = None
+        if "unspecified" in raw:
+            inner = _finishing(scope, at) if combine else scope
+            where = (*path, "unspecified")
+            unspecified = self.parse(where, raw["unspecified"], "bool", scope=inner)
+        definition = Definition(
+            name, at, over, abbreviations, finish, keep, outside, term, combine, unspecified
+        )
         holds = "int" if finish.kind.type == "int" else "real"
         self.bind(path, Kind("tensor", holds=holds), name)
         self.shapes[name] = [extent.kind.per for extent in at.values()]
@@ -345,8 +355,7 @@ class _Reader:
         """The value of each element, over what is not combined away, or was chosen."""
         if "value" in raw:
             return self.parse((*path, "value"), raw["value"], *NUMERIC, scope=scope)
-        rows = frozenset(at)
-        inner = scope | {"total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
+        inner = _finishing(scope, at)
         node = self.parse((*path, "finish"), raw.get("finish", "total"), *NUMERIC, scope=inner)
         gone = sorted(node.kind.indices & over.keys())
         if gone and "_" not in combine:
@@ -371,6 +380,12 @@ class _Reader:
             for key, type_ in (("shape", "int"), ("omit", "bool"))
         )
         return Output(name, raw["type"], shape, omit)
+
+
+def _finishing(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:
+    """The names that the end of a definition may use: what was combined, and how many terms."""
+    rows = frozenset(at)
+    return {**scope, "total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
 
 
 def _fraction(raw: Any) -> Fraction | None:

@@ -172,8 +172,14 @@ def _named(op: str) -> OpSpec:
     operators = shipped_operators()
     if op in operators:
         return load_spec(directory("specs") / f"{op}.yaml")
+    defined = {path.stem for path in (directory("specs") / "core").glob("*.yaml")}
+    if op in defined:
+        raise UsageError(
+            f"{op} has a definition, and no vectors yet",
+            hint=f"conformance.reference('{op}', inputs, attributes) evaluates it",
+        )
     near = {name.lower(): name for name in operators}.get(op.lower())
-    hint = f"did you mean '{near}'?" if near else closest(op, operators)
+    hint = f"did you mean '{near}'?" if near else closest(op, {*operators, *defined})
     raise UsageError(
         f"there is no operator '{op}'",
         hint=hint or f"known: {', '.join(operators)}; or give a .yaml file",

@@ -11,7 +11,7 @@ from core_operators import operator
 
 from conformance.core.binding import Binding
 from conformance.core.evaluate import Evaluation
-from conformance.core.functions import FUNCTIONS
+from conformance.core.functions import FUNCTIONS, Function
 from conformance.core.operator import read_operator
 from conformance.core.parser import parse
 from conformance.core.plain import PlainVisitor
@@ -167,6 +167,17 @@ def test_a_function_has_all_its_forms() -> None:
         assert row.about, name
         if row.real is not None:
             assert row.real.ulps >= 0.5
+
+
+def test_another_function_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Function("gcd(a, b)", "the greatest common divisor", FUNCTIONS["//"].kind, np.gcd, 2, 2)
+    monkeypatch.setitem(FUNCTIONS, "gcd", row)
+    node = parse("gcd(size, n + 5)", SCOPE)
+    assert PlainVisitor(VALUES.__getitem__, {}).visit(node) == (1, 4)
+    many = {**VALUES, "n": np.asarray([7, 11, 0])}
+    assert [*map(list, PlainVisitor(many.__getitem__, {}).visit(node))] == [[1, 1, 5], [4, 8, 1]]
+    with pytest.raises(ExpressionError, match="wrong arguments for 'gcd'"):
+        parse("gcd(n)", SCOPE)
 
 
 SCALE = """

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from core_operators import operator
 
+from conformance.core import evaluate
 from conformance.core.bounds import Machine
 from conformance.core.changes import Change, changed, replaced, unchanged
-from conformance.core.evaluate import Evaluation
+from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.machine import Simulation, Style, fitted
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, SpecError
@@ -50,6 +51,21 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, np.ndarray]]] = {
     ),
     "Gelu": ({}, {"X": IMAGE}),
 }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_parts_of_an_index_space_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    attributes, inputs = CASES[name]
+    whole = Evaluation(operator(name), attributes, inputs, F32)
+    expected = [*whole.outputs(), *whole.intervals()]
+    monkeypatch.setattr(evaluate, "BLOCK", 100)
+    parts = Evaluation(operator(name), attributes, inputs, F32)
+    for a, b in zip([*parts.outputs(), *parts.intervals()], expected, strict=True):
+        np.testing.assert_equal(
+            vars(a) if isinstance(a, Interval) else a, vars(b) if isinstance(b, Interval) else b
+        )
+
+
 HONEST = [
     Style(), Style(order="backward"), Style(order="pairwise"), Style(reciprocal=True),
     Style(sums="f64"), Style(computes="f64"),
@@ -105,8 +121,9 @@ def test_rounding_to_a_format_is_that_of_the_type(name: str) -> None:
             RNG.normal(size=500) * 2.0 ** RNG.integers(-140, 129, 500),
             [0, np.inf, -np.inf, np.nan, 65519.9, 65520, 1e39],
         ]
-    ).astype(np.float32)
+    )
     with np.errstate(all="ignore"):
+        values = values.astype(np.float32)
         expected = values.astype(format_.numpy).astype(np.float64)
     np.testing.assert_array_equal(fitted(values.astype(np.float64), format_), expected)
 

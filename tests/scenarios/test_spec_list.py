@@ -8,6 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from conformance.cli import main
+from conformance.core.loader import shipped_names
 from conformance.spec.loader import shipped_operators
 from conformance.suite.store import open_suite
 
@@ -18,7 +19,8 @@ def test_it_lists_every_operator_with_its_dialect() -> None:
     shown = CliRunner().invoke(main, ["spec", "list"])
     assert shown.exit_code == 0, shown.output
     lines = {line.split()[0]: line for line in shown.stdout.splitlines()}
-    assert set(lines) == set(shipped_operators())
+    assert set(lines) == {*shipped_operators(), *shipped_names()}
+    assert "ONNX      reference    f16 bf16 f32 f64" in lines["onnx.Conv-22"]
     assert "OpenVINO" in lines["AvgPool-1"]
     assert "ONNX" in lines["onnx.MaxPool-22"]
     assert "PyTorch" in lines["torch.avg_pool-2"]

@@ -1,0 +1,168 @@
+"""Drawn convolutions and matrix products, beside ONNX Runtime and PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.core.bounds import Machine
+from conformance.core.evaluate import Evaluation
+from conformance.core.loader import load_operator
+from conformance.dtypes import DTYPES
+from conformance.errors import InvalidCase
+
+Drawn = tuple[dict[str, Any], list[np.ndarray | None]]
+
+
+def data(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Normal numbers, small whole ones, or ones of a wide range."""
+    kind = rng.integers(3)
+    array = rng.integers(-4, 5, shape) if kind == 0 else rng.normal(size=shape)
+    scale = 2.0 ** rng.integers(-12, 13, shape) if kind == 2 else 1.0
+    return np.asarray(array * scale, np.float32)
+
+
+def convolution(rng: np.random.Generator, *, transposed: bool = False) -> Drawn:
+    axes = int(rng.integers(1, 4))
+
+    def per_axis(low: int, high: int) -> list[int]:
+        return [int(n) for n in rng.integers(low, high + 1, axes)]
+
+    group, each, out = (int(n) for n in rng.integers(1, 4, 3))
+    size, kernel = per_axis(3, [40, 12, 6][axes - 1]), per_axis(1, 3)
+    attributes = {
+        "group": group,
+        "strides": per_axis(1, 3),
+        "dilations": per_axis(1, 2),
+        "pads": [int(rng.integers(0, k)) for k in (*kernel, *kernel)],
+    }
+    x = data(rng, int(rng.integers(1, 3)), group * each, *size)
+    filters = (group * each, out, *kernel) if transposed else (group * out, each, *kernel)
+    bias = data(rng, group * out) if rng.integers(2) else None
+    return attributes, [x, data(rng, *filters), bias]
+
+
+def matrices(rng: np.random.Generator) -> Drawn:
+    m, k, n = (int(v) for v in rng.integers(1, 70, 3))
+    batch = [int(v) for v in rng.integers(1, 3, rng.integers(0, 3))]
+    a, b = data(rng, *batch, m, k), data(rng, *batch[rng.integers(0, 2) :], k, n)
+    return {}, [a, b]
+
+
+def affine(rng: np.random.Generator) -> Drawn:
+    m, k, n = (int(v) for v in rng.integers(1, 70, 3))
+    attributes = {
+        "transA": int(rng.integers(2)), "transB": int(rng.integers(2)),
+        "alpha": float(rng.choice([1, 0.5, 1.3])), "beta": float(rng.choice([1, 0, -0.7])),
+    }  # fmt: skip
+    a = data(rng, *((k, m) if attributes["transA"] else (m, k)))
+    b = data(rng, *((n, k) if attributes["transB"] else (k, n)))
+    c = data(rng, *[(m, n), (n,), (1, n), (m, 1), ()][rng.integers(5)])
+    return attributes, [a, b, c if rng.integers(3) else None]
+
+
+DRAWS: dict[str, Callable[[np.random.Generator], Drawn]] = {
+    "onnx.Conv-22": convolution,
+    "onnx.ConvTranspose-22": lambda rng: convolution(rng, transposed=True),
+    "onnx.MatMul-13": matrices,
+    "onnx.Gemm-13": affine,
+}
+
+
+def onnxruntime(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
+    import onnxruntime as ort
+    from onnx import TensorProto, helper
+
+    name, _, opset = op.removeprefix("onnx.").rpartition("-")
+    given = {f"x{k}": array for k, array in enumerate(inputs) if array is not None}
+    node = helper.make_node(
+        name, [f"x{k}" if f"x{k}" in given else "" for k in range(len(inputs))], ["y"], **attributes
+    )
+    infos = [
+        helper.make_tensor_value_info(key, TensorProto.FLOAT, array.shape)
+        for key, array in given.items()
+    ]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "g", infos, [result])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", int(opset))])
+    model.ir_version = 10
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    (output,) = session.run(None, given)
+    return np.asarray(output)
+
+
+def torch(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
+    import torch as t
+
+    x, w, *others = (None if array is None else t.from_numpy(array) for array in inputs)
+    assert x is not None
+    assert w is not None
+    bias = others[0] if others else None
+    if op == "onnx.MatMul-13":
+        return t.matmul(x, w).numpy()
+    if op == "onnx.Gemm-13":
+        x, w = (v.T if attributes[key] else v for v, key in ((x, "transA"), (w, "transB")))
+        zeros = t.zeros(()) if bias is None else bias
+        return t.addmm(zeros, x, w, alpha=attributes["alpha"], beta=attributes["beta"]).numpy()
+    axes = x.ndim - 2
+    pads = attributes["pads"]
+    words = {
+        "stride": attributes["strides"],
+        "dilation": attributes["dilations"],
+        "groups": attributes["group"],
+    }
+    if op == "onnx.ConvTranspose-22":
+        full = getattr(t.nn.functional, f"conv_transpose{axes}d")(x, w, bias, **words)
+        box = [slice(pads[a], n - pads[axes + a]) for a, n in enumerate(full.shape[2:])]
+        return np.asarray(full.numpy()[(..., *box)])
+    sides = [n for a in reversed(range(axes)) for n in (pads[a], pads[axes + a])]
+    padded = t.nn.functional.pad(x, sides)
+    return getattr(t.nn.functional, f"conv{axes}d")(padded, w, bias, **words).numpy()
+
+
+def refused(op: str, run: Callable[..., np.ndarray], seeds: range) -> dict[int, str]:
+    operator, problems, graded = load_operator(op), {}, 0
+    for seed in seeds:
+        attributes, inputs = DRAWS[op](np.random.default_rng(seed))
+        given = dict(zip(operator.tensors, inputs, strict=False))
+        try:
+            evaluation = Evaluation(operator, attributes, given, Machine(DTYPES["f32"]))
+        except InvalidCase:
+            continue
+        (interval,) = evaluation.intervals()
+        output = run(op, attributes, inputs)
+        graded += 1
+        if output.shape != interval.lo.shape:
+            problems[seed] = f"{output.shape}, not {interval.lo.shape}"
+            continue
+        wrong = ~((interval.lo <= output) & (output <= interval.hi) | interval.unspecified)
+        if wrong.any():
+            problems[seed] = f"{wrong.sum()} of {wrong.size} elements"
+    assert graded > 0.5 * len(seeds)
+    return problems
+
+
+BACKENDS = [
+    pytest.param(onnxruntime, marks=pytest.mark.needs("onnxruntime")),
+    pytest.param(torch, marks=pytest.mark.needs("torch")),
+]
+
+
+@pytest.mark.parametrize("run", BACKENDS)
+@pytest.mark.parametrize("op", DRAWS)
+def test_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> None:
+    assert refused(op, run, range(25)) == {}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("run", BACKENDS)
+@pytest.mark.parametrize("op", DRAWS)
+def test_hundreds_of_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> None:
+    assert refused(op, run, range(100, 600)) == {}
