@@ -1,4 +1,4 @@
-"""Known failures: entries of a YAML file that a vendor writes.
+"""Parses known failures: entries of a YAML file that a vendor writes.
 
 A known failure stays a failure. What an entry does is to name it, so that a gate can tell it from
 a new one.

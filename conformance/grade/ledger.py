@@ -1,4 +1,4 @@
-"""Known failures in a run: which results they mark, and which entries are out of date."""
+"""Known failures in a run: which results they mark, and which have expired or match nothing."""
 
 from __future__ import annotations
 

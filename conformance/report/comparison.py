@@ -1,4 +1,7 @@
-"""Compares two runs: vectors and causes that are fixed or broken, and differences of the runs."""
+"""Compares two runs: vectors and causes that are fixed or broken, and the order they are listed in.
+
+The terminal and the page show what this module gives.
+"""
 
 from __future__ import annotations
 

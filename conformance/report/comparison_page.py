@@ -1,4 +1,4 @@
-"""Several runs of one suite side by side, as one self-contained HTML page."""
+"""Several runs of one suite side by side, as one HTML page of what ``comparison`` gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The checker in a script. Its text is copied into each script; it needs only numpy."""
+"""The checker in a script: it compares outputs, and prints whether they are right.
+
+Its text is copied into each script; it needs only numpy.
+"""
 
 import math
 from collections.abc import Callable

@@ -1,7 +1,8 @@
-"""Finds the line in which a process says why it ended, in what it writes on stderr.
+"""Keeps the end of what a process writes on stderr, and finds the line that says why it ended.
 
-By what the line looks like (a sanitizer's summary, a panic, an abort of the C library), or by where
-it stands: before a stack, or after the traceback of Python. It is kept however much follows it.
+It is found by what it looks like (a sanitizer's summary, a panic, an abort of the C library), or by
+where it stands: before a stack, or after the traceback of Python. It is kept however much follows
+it.
 """
 
 from __future__ import annotations

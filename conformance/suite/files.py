@@ -1,4 +1,4 @@
-"""Files of a suite, read no further than they should be, and held against their digests."""
+"""Reads files of a suite, no further than the caller allows, and compares them with digests."""
 
 from __future__ import annotations
 

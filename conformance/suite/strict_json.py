@@ -1,4 +1,4 @@
-"""Strict JSON reading, and reproducible writing."""
+"""Strict JSON reading, of limited size and depth, and reproducible writing."""
 
 from __future__ import annotations
 
