@@ -11,7 +11,7 @@ from conformance.core.operator import Attribute, Operator, Tensor, stored
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
-from conformance.errors import InvalidCase
+from conformance.errors import EvaluationError, InvalidCase
 
 Shape = tuple[int, ...]
 
@@ -67,13 +67,24 @@ class Binding:
         return self.visitor.visit(node)
 
     def violations(self) -> tuple[str, ...]:
-        """Return the names of the requirements that do not hold, on every axis."""
-        values = {name: self.evaluate(tree) for name, tree in self.operator.require.items()}
-        return tuple(
-            name
-            for name, value in values.items()
-            if not (all(value) if isinstance(value, tuple) else value)
-        )
+        """Return the names of the requirements that do not hold, on every axis.
+
+        Raises :class:`~conformance.errors.EvaluationError` for one without a value, where the
+        others hold.
+        """
+        broken: list[str] = []
+        failure: EvaluationError | None = None
+        for name, tree in self.operator.require.items():
+            try:
+                value = self.evaluate(tree)
+            except EvaluationError as error:
+                failure = error
+                continue
+            if not (all(value) if isinstance(value, tuple) else value):
+                broken.append(name)
+        if failure is not None and not broken:
+            raise failure
+        return tuple(broken)
 
     def items(self, tensor: Tensor) -> Sequence[Node]:
         """Return the dimensions of the alternative shape that a tensor has."""
@@ -141,8 +152,8 @@ class Binding:
         dim = self.operator.dims.get(str(item.value)) if item.op == "name" else None
         return dim is not None and dim.broadcast
 
-    def _settled(self, item: Node) -> Node:
-        """An item, where attributes alone decide between several."""
+    def settled(self, item: Node) -> Node:
+        """Return an item, or the name that it is, where attributes alone decide between several."""
         while item.op == "where" and not item.args[0].kind.per:
             item = item.args[1 if self.evaluate(item.args[0]) else 2]
         return item
@@ -150,7 +161,7 @@ class Binding:
     def _solve(self, tensor: Tensor) -> None:
         """Give the dimensions that a tensor's shape names their values."""
         shape = self.shapes[tensor.name]
-        items = [self._settled(item) for item in self.items(tensor)]
+        items = [self.settled(item) for item in self.items(tensor)]
         single = sum(not item.kind.per for item in items)
         settled = sum(
             self.lengths.get(str(item.kind.per), 0)

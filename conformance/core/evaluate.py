@@ -401,11 +401,12 @@ class IndexSpace(PlainVisitor):
         tensor, shape = evaluation.operator.tensors[name], evaluation.inputs[name].shape
         items = evaluation.binding.items(tensor)
         if items is not tensor.shapes[0]:
-            keys = {item.key for item in items}
+            settled = evaluation.binding.settled
+            keys = {settled(item).key for item in items}
             indices = [
                 index
                 for item, index in zip(tensor.shapes[0], indices, strict=True)
-                if item.key in keys
+                if settled(item).key in keys
             ]
         single = sum(not item.kind.per for item in items)
         at: list[Any] = []

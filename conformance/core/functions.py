@@ -291,6 +291,8 @@ def _entry_of(values: Sequence[Any], number: Any) -> Any:
         for k, value in enumerate(values):
             chosen = np.where(number == k, value, chosen)
         return chosen
+    if not 0 <= number < len(values):
+        raise IndexError(number)
     return values[number]
 
 

@@ -125,7 +125,7 @@ class Output:
     omit: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """An operator, complete; ``data`` is the document that it was read from."""
 
@@ -140,6 +140,9 @@ class Operator:
     define: Mapping[str, Definition]
     outputs: tuple[Output, ...]
     data: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Operator {self.op}>"
 
     @cached_property
     def tensors(self) -> Mapping[str, Tensor]:

@@ -66,7 +66,10 @@ class PlainVisitor:
         """Apply an operation to the values of its arguments, entry by entry."""
         row = FUNCTIONS[node.op]
         if row.over_axes:
-            return row.plain(*args)
+            try:
+                return row.plain(*args)
+            except IndexError:
+                raise EvaluationError("there is no entry of that number") from None
         counts = {len(arg) for arg in args if isinstance(arg, tuple)}
         if not counts:
             return self.single(node, *args)

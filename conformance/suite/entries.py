@@ -21,7 +21,7 @@ from conformance.codec import Record
 from conformance.model import Vector
 from conformance.suite.recorded_cases import Level, RecordedCase
 from conformance.suite.strict_json import Indices, Sha256, Whole, names_at
-from conformance.suite.totals import PATH_PART, OpName, Table, Totals
+from conformance.suite.totals import PATH_PART, Count, OpName, Table, Totals
 
 Names = Mapping[str, Sequence[str]]
 
@@ -203,11 +203,19 @@ def entries_from_data(
         of_file, of_list = getattr(stated, key), getattr(counted, key)
         for op in {**of_file, **of_list}:
             if of_file.get(op) != of_list.get(op):
-                shown = f": {of_file.get(op)}, not {of_list.get(op)}" if key == "counts" else ""
+                pair = (_counted(of_file.get(op)), _counted(of_list.get(op)))
+                shown = f": {pair[0]}, not {pair[1]}" if key == "counts" else ""
                 raise ValueError(
                     f"the {key} stated for {op[:80]} are not those of the list of vectors{shown}"
                 )
     return entries
+
+
+def _counted(count: Count | None) -> str:
+    """A count of vectors, for a message."""
+    if count is None:
+        return "nothing"
+    return f"{count.value} with values and {count.reject} to be rejected"
 
 
 def matches_id(text: str, vector_id: str) -> bool:

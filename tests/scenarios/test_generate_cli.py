@@ -404,7 +404,12 @@ class TestRefusals:
 
     @pytest.mark.parametrize(
         ("name", "hint"),
-        [("avgpool-1", "AvgPool-1"), ("AvgPol-1", "AvgPool-1"), ("Conv-1", "known: Adaptive")],
+        [
+            ("avgpool-1", "AvgPool-1"),
+            ("AvgPol-1", "AvgPool-1"),
+            ("Frobnicate-1", "known: Adaptive"),
+            ("Conv-1", "onnx.Conv-1"),
+        ],
     )
     def test_an_unknown_operator(self, tmp_path: Path, name: str, hint: str) -> None:
         shown = CliRunner().invoke(main, ["generate", "--op", name, "--out", str(tmp_path / "o")])

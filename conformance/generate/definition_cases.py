@@ -1,0 +1,195 @@
+"""Hypothesis strategies for the cases of an operator that is a definition.
+
+Sizes and attributes are drawn by their bounds, shapes follow from them; what a condition of the
+operator refuses is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from conformance.core.binding import Binding
+from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.operator import Attribute, Operator, Tensor
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES
+from conformance.errors import ConformanceError
+from conformance.model import Case
+
+SEEDS = 1 << 16
+MAX_EXTENT = 6
+"""The largest of most sizes; now and then there is one around a block."""
+
+MAX_TERMS = 1 << 17
+"""The most terms of a definition."""
+
+BLOCKS = (8, 16, 32, 64)
+MAX_AXES = 3
+FAR = 1 << 100
+"""Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
+
+FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
+"""What float attributes are drawn from, beside their defaults."""
+
+
+def definition_cases(
+    operator: Operator, dtypes: Collection[str] = (), ranks: Collection[int] = ()
+) -> st.SearchStrategy[Case]:
+    """Draw valid cases; ``dtypes`` and ``ranks`` are those of the first input, all if empty."""
+    first = operator.inputs[0].name
+
+    # Not an argument of the strategy: Hypothesis would print all that an operator says.
+    @st.composite
+    def cases(draw: st.DrawFn) -> Case:
+        def integer(low: int, high: int) -> int:
+            return draw(st.integers(FAR + low, FAR + high)) - FAR
+
+        case = _Draw(operator, integer).case(tuple(dtypes))
+        assume(case is not None)
+        assert case is not None
+        assume(not ranks or len(case.shapes[first]) in ranks)
+        return case
+
+    return cases()
+
+
+@dataclass
+class _Draw:
+    """The values of one case, as they are drawn."""
+
+    operator: Operator
+    integer: Callable[[int, int], int]
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def case(self, dtypes: tuple[str, ...]) -> Case | None:
+        """A case; None if what was drawn is not valid."""
+        operator = self.operator
+        types = {
+            variable: self.pick(tuple(t for t in allowed if not dtypes or t in dtypes) or allowed)
+            for variable, allowed in operator.types.items()
+        }
+        self.groups()
+        attributes = {}
+        for attribute in operator.attributes.values():
+            value = self.attribute(attribute)
+            if value is not None:
+                attributes[attribute.name] = value
+        for dim in operator.dims.values():
+            sizes = tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
+            self.values[dim.name] = sizes
+        try:
+            shapes = self.shapes()
+            binding = Binding(operator, attributes, shapes)
+            valid = not binding.violations() and self.is_small(binding)
+        except ConformanceError:
+            return None
+        patterns = (
+            self.pick(patterns_for(DTYPES[types.get(tensor.type, tensor.type)]))
+            for tensor in operator.inputs
+        )
+        pattern = SEPARATOR.join(patterns)
+        seed = self.integer(0, SEEDS - 1)
+        return Case(operator.op, types, shapes, attributes, {}, pattern, seed) if valid else None
+
+    def is_small(self, binding: Binding) -> bool:
+        """Whether there is something to compute, and not too much of it."""
+        for definition in self.operator.define.values():
+            extents = binding.flat([*definition.at.values(), *definition.over.values()])
+            if not 0 < prod(extents) <= MAX_TERMS or min(extents, default=1) < 1:
+                return False
+        return True
+
+    def pick(self, values: tuple[Any, ...]) -> Any:
+        return values[self.integer(0, len(values) - 1)]
+
+    def one_in(self, parts: int) -> bool:
+        """True once in so many; what shrinks is False."""
+        return self.integer(0, parts - 1) == parts - 1
+
+    def extent(self) -> int:
+        if self.one_in(12):
+            return int(self.pick(BLOCKS)) + self.integer(-1, 1)
+        return self.integer(1, MAX_EXTENT)
+
+    def groups(self) -> None:
+        """How many axes each group has that shapes tell of."""
+        dims, attributes = self.operator.dims.values(), self.operator.attributes.values()
+        stretched = {dim.per for dim in dims if dim.broadcast}
+        named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
+        for group in sorted(map(str, named - {None} - self.operator.groups.keys())):
+            least = 0 if group in stretched else 1
+            count = self.integer(least, MAX_AXES - (group in stretched))
+            self.values[group] = tuple(range(count))
+
+    def attribute(self, attribute: Attribute) -> Any:
+        """The value of an attribute; None where its default is left out."""
+        axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
+        has_default = attribute.default is not None
+        if has_default and not self.one_in(2 if not attribute.list else 4):
+            default = attribute.default
+            self.values[attribute.name] = (
+                (default,) * len(self.values[attribute.per]) if attribute.per else default
+            )
+            if attribute.list:
+                self.values[attribute.name] = tuple(default)
+            return None
+        if attribute.list:
+            value: Any = [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
+        elif attribute.per:
+            value = [self.entry(attribute) for _ in self.values[attribute.per]]
+        else:
+            value = self.entry(attribute)
+        self.values[attribute.name] = tuple(value) if isinstance(value, list) else value
+        return value
+
+    def entry(self, attribute: Attribute) -> Any:
+        if attribute.type == "word":
+            return self.pick(attribute.values)
+        if attribute.type == "bool":
+            return bool(self.integer(0, 1))
+        if attribute.type in DTYPES:
+            return self.pick(FLOATS)
+        low = -2 if attribute.min is None else attribute.min
+        high = low + 3 if attribute.max is None else attribute.max
+        return self.integer(low, high)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the tensors, of which optional ones may be left out."""
+        shapes = {}
+        for tensor in self.operator.inputs:
+            if tensor.absent is None or not self.one_in(3):
+                shapes[tensor.name] = self.shape(tensor)
+        return shapes
+
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]
+        shape: list[int] = []
+        for item in items:
+            entries = self.evaluate(item)
+            part = list(entries) if isinstance(entries, tuple) else [entries]
+            dim = self.operator.dims.get(str(item.value)) if item.op == "name" else None
+            if dim is not None and dim.broadcast:
+                part = self.stretched(part)
+            shape += map(int, part)
+        return tuple(self.stretched(shape) if tensor.broadcast else shape)
+
+    def stretched(self, shape: list[int]) -> list[int]:
+        """The last dimensions, some of them 1, so that they are stretched."""
+        kept = shape[self.integer(0, len(shape)) if self.one_in(2) else 0 :]
+        return [1 if self.one_in(4) else n for n in kept]
+
+    def evaluate(self, node: Node) -> Any:
+        def lookup(name: str) -> Any:
+            if name not in self.values and name in self.operator.let:
+                self.values[name] = visitor.visit(self.operator.let[name])
+            return self.values[name]
+
+        visitor = PlainVisitor(lookup, {})
+        return visitor.visit(node)
