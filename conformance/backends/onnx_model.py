@@ -45,10 +45,13 @@ def load_onnx() -> Any:
     return onnx
 
 
-def model_call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> StandaloneCall:
+def model_call(
+    op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> StandaloneCall:
     """Return the call that serialises the model of ``op``, named as in ``onnx.MaxPool-12``.
 
-    Nothing is checked here: what is invalid is for the backend to refuse.
+    The node follows from types, shapes and attributes; an input that is not given is None. Nothing
+    is checked here: what is invalid is for the backend to refuse.
 
     Raises:
         Unsupported: ``op`` is no operator of ONNX.
@@ -65,9 +68,14 @@ def model_call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) 
     schema = defs.get_schema(name, int(version), "")
     if schema.since_version != int(version):
         raise Unsupported(f"{op} is no version of {name}; the one before is {schema.since_version}")
-    (data,) = inputs
-    element, shape = DTYPES[name_of(data.dtype)].onnx, list(data.shape)
-    arguments = (name, int(version), dict(attributes), element, shape)
+    given = list(inputs)
+    while given and given[-1] is None:  # a node just has fewer inputs
+        given.pop()
+    tensors = [
+        None if data is None else (DTYPES[name_of(data.dtype)].onnx, list(data.shape))
+        for data in given
+    ]
+    arguments = (name, int(version), dict(attributes), tensors)
     return StandaloneCall(standalone_onnx.node_model, arguments)
 
 

@@ -7,23 +7,29 @@ from onnx import AttributeProto, TensorProto, defs, helper
 RELEASED = 5  # the first operator set after the very first that came with a release
 
 
-def node_model(
-    name: str, version: int, attributes: dict[str, Any], element: str, shape: list[int]
-) -> bytes:
-    """Serialise the model of an operator on data ``X``, with all its outputs.
+def node_model(name: str, version: int, attributes: dict[str, Any], tensors: list[Any]) -> bytes:
+    """Serialise the model of an operator, with all its outputs.
 
+    Of each input, ``tensors`` has the element type and the shape, None for one that is not given.
+    Inputs are called ``X``, ``X1``, ``X2`` and so on.
     Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
     """
     schema = defs.get_schema(name, version, "")
-    kind = getattr(TensorProto, element)
-    unknown_shape = [None] * len(shape)
+    names, inputs, kinds = [], [], {}
+    for number, (tensor, formal) in enumerate(zip(tensors, schema.inputs)):  # noqa: B905 - 3.9
+        names.append("" if tensor is None else f"X{number or ''}")
+        if tensor is not None:
+            element, shape = tensor
+            kinds[formal.type_str] = getattr(TensorProto, element)
+            inputs.append(helper.make_tensor_value_info(names[-1], kinds[formal.type_str], shape))
+    unknown_shape = [None] * len(tensors[0][1]) if len(tensors) == 1 else None
     outputs = [
         helper.make_tensor_value_info(
-            output.name, kind if output.type_str == "T" else TensorProto.INT64, unknown_shape
+            output.name, kinds.get(output.type_str, TensorProto.INT64), unknown_shape
         )
         for output in schema.outputs
     ]
-    node = helper.make_node(name, ["X"], [output.name for output in schema.outputs])
+    node = helper.make_node(name, names, [output.name for output in schema.outputs])
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
         if value == []:
@@ -31,11 +37,10 @@ def node_model(
         else:
             attribute = helper.make_attribute(key, value)
         node.attribute.append(attribute)
-    data = helper.make_tensor_value_info("X", kind, shape)
     # Operator sets 2 to 4 came with no release; what came before and after has one IR version.
     released = helper.make_opsetid("", max(version, RELEASED))
     proto = helper.make_model(
-        helper.make_graph([node], "one", [data], outputs),
+        helper.make_graph([node], "one", inputs, outputs),
         opset_imports=[helper.make_opsetid("", version)],
         ir_version=helper.find_min_ir_version_for([released]),
     )

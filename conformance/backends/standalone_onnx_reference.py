@@ -7,6 +7,7 @@ from onnx.reference import ReferenceEvaluator
 
 
 def evaluate_model(inputs: Any, model: bytes, mark: Any = nullcontext) -> list[Any]:
-    """Return the outputs of a serialised model for its input ``X``."""
+    """Return the outputs of a serialised model for its inputs ``X``, ``X1`` and so on."""
+    given = {f"X{k or ''}": data for k, data in enumerate(inputs) if data is not None}
     with mark():
-        return list(ReferenceEvaluator(model).run(None, {"X": inputs[0]}))
+        return list(ReferenceEvaluator(model).run(None, given))

@@ -19,6 +19,7 @@ def make_session(model: bytes, provider: str) -> Any:
 
 
 def run_model(inputs: Any, model: bytes, provider: str, mark: Any = nullcontext) -> list[Any]:
-    """Return the outputs of a serialised model for its input ``X``."""
+    """Return the outputs of a serialised model for its inputs ``X``, ``X1`` and so on."""
+    given = {f"X{k or ''}": data for k, data in enumerate(inputs) if data is not None}
     with mark():
-        return list(make_session(model, provider).run(None, {"X": inputs[0]}))
+        return list(make_session(model, provider).run(None, given))

@@ -19,7 +19,7 @@ def run_operator(
 ) -> list[Any]:
     """Return the outputs of an operator of OpenVINO's."""
     with mark():
-        request = infer(operator_model(inputs, op, attributes), inputs[0], device, properties)
+        request = infer(operator_model(inputs, op, attributes), inputs[:1], device, properties)
         tensors = request.output_tensors
     return [from_tensor(tensor) for tensor in tensors]
 
@@ -29,15 +29,16 @@ def run_onnx(
 ) -> list[Any]:
     """Return the outputs of a serialised ONNX model."""
     with mark():
-        request = infer(CORE.read_model(content), inputs[0], device, properties)
+        request = infer(CORE.read_model(content), inputs, device, properties)
         tensors = request.output_tensors
     return [from_tensor(tensor) for tensor in tensors]
 
 
-def infer(model: Any, data: Any, device: str, properties: dict[str, str]) -> Any:
+def infer(model: Any, inputs: Any, device: str, properties: dict[str, str]) -> Any:
     """Compile a model and return its request after inference."""
     request = CORE.compile_model(model, device, properties).create_infer_request()
-    request.infer({0: to_tensor(data)})
+    given = [to_tensor(data) for data in inputs if data is not None]
+    request.infer(dict(enumerate(given)))
     return request
 
 
@@ -49,7 +50,7 @@ def operator_model(inputs: Any, op: str, attributes: dict[str, Any]) -> Any:
     """
     operators, node_factory = find_factories()
     operator, _, opset = op.rpartition("-")
-    data, *operands = inputs
+    data, *operands = (array for array in inputs if array is not None)
     parameter = operators.Parameter(element_type(data), openvino.Shape(data.shape))
     arguments = [parameter, *(operators.Constant(to_tensor(operand)) for operand in operands)]
     ports = [argument.output(0) for argument in arguments]

@@ -15,4 +15,5 @@ def run_model(inputs: Any, model: bytes, target: str, mark: Any = nullcontext) -
     with mark():
         executable = relax.build(from_onnx(proto), target=target)
         virtual_machine = relax.VirtualMachine(executable, tvm.cpu())
-        return [virtual_machine["main"](tvm.runtime.tensor(inputs[0])).numpy()]
+        tensors = [tvm.runtime.tensor(data) for data in inputs if data is not None]
+        return [virtual_machine["main"](*tensors).numpy()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from conformance.core.operator import Operator, operator_of
 from conformance.errors import SpecError, UsageError, closest
@@ -75,4 +76,23 @@ def _source(path: Path, text: str) -> Source:
         # A file of the same name may extend the shipped one, but none extends itself.
         file = next((file for file in candidates if file != path and file.is_file()), None)
         base = None if file is None else _source(file, read_text(file))
+        if base is not None:
+            base.data = _without_indices(base.data, source.data)
     return extended(source, base)
+
+
+def _without_indices(base: Any, patch: Any) -> Any:
+    """What a file says, without the indices that one which extends it states anew.
+
+    Their order is that of the dimensions, which merging would keep.
+    """
+    patched = patch.get("define") if isinstance(patch, dict) else None
+    defined = base.get("define") if isinstance(base, dict) else None
+    if not isinstance(patched, dict) or not isinstance(defined, dict):
+        return base
+    kept = dict(defined)
+    for name, definition in patched.items():
+        if isinstance(definition, dict) and isinstance(kept.get(name), dict):
+            restated = {"at", "over"} & definition.keys()
+            kept[name] = {k: v for k, v in kept[name].items() if k not in restated}
+    return {**base, "define": kept}

@@ -1,18 +1,23 @@
-"""Drawn convolutions and matrix products, beside ONNX Runtime and PyTorch."""
+"""Drawn convolutions and matrix products of real backends are within the accepted intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
 
+from conformance import strategies
+from conformance.backends.discovery import load_backend
 from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
+from conformance.model import Case
 
 Drawn = tuple[dict[str, Any], list[np.ndarray | None]]
 
@@ -72,30 +77,21 @@ DRAWS: dict[str, Callable[[np.random.Generator], Drawn]] = {
 }
 
 
-def onnxruntime(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
-    import onnxruntime as ort
-    from onnx import TensorProto, helper
+@cache
+def adapter(name: str) -> Any:
+    return load_backend(name)
 
-    name, _, opset = op.removeprefix("onnx.").rpartition("-")
-    given = {f"x{k}": array for k, array in enumerate(inputs) if array is not None}
-    node = helper.make_node(
-        name, [f"x{k}" if f"x{k}" in given else "" for k in range(len(inputs))], ["y"], **attributes
-    )
-    infos = [
-        helper.make_tensor_value_info(key, TensorProto.FLOAT, array.shape)
-        for key, array in given.items()
-    ]
-    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    graph = helper.make_graph([node], "g", infos, [result])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", int(opset))])
-    model.ir_version = 10
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    (output,) = session.run(None, given)
-    return np.asarray(output)
+
+def onnxruntime(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
+    return np.asarray(adapter("onnxruntime").run(op, inputs, attributes)[0])
+
+
+def evaluator(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
+    return np.asarray(adapter("onnx-reference").run(op, inputs, attributes)[0])
+
+
+def openvino(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
+    return np.asarray(adapter("openvino").run(op, inputs, attributes)[0])
 
 
 def torch(op: str, attributes: dict[str, Any], inputs: list[np.ndarray | None]) -> np.ndarray:
@@ -150,6 +146,8 @@ def refused(op: str, run: Callable[..., np.ndarray], seeds: range) -> dict[int, 
 
 
 BACKENDS = [
+    pytest.param(openvino, marks=pytest.mark.needs("openvino")),
+    pytest.param(evaluator, marks=pytest.mark.needs("onnx-reference")),
     pytest.param(onnxruntime, marks=pytest.mark.needs("onnxruntime")),
     pytest.param(torch, marks=pytest.mark.needs("torch")),
 ]
@@ -158,11 +156,46 @@ BACKENDS = [
 @pytest.mark.parametrize("run", BACKENDS)
 @pytest.mark.parametrize("op", DRAWS)
 def test_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> None:
-    assert refused(op, run, range(25)) == {}
+    _skip_broken(op, run)
+    assert refused(op, run, range(10)) == {}
+
+
+def _skip_broken(op: str, run: Callable[..., np.ndarray]) -> None:
+    if run is evaluator and op == "onnx.ConvTranspose-22":
+        pytest.skip("the evaluator of onnx 1.23 fails on groups, and on padding beside dilations")
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("run", BACKENDS)
 @pytest.mark.parametrize("op", DRAWS)
 def test_hundreds_of_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> None:
-    assert refused(op, run, range(100, 600)) == {}
+    _skip_broken(op, run)
+    assert refused(op, run, range(100, 600 if run in (onnxruntime, torch) else 200)) == {}
+
+
+@pytest.mark.needs("openvino")
+@pytest.mark.parametrize("op", ["Convolution-1", "GroupConvolution-1", "MatMul-1"])
+def test_operators_of_openvino(op: str) -> None:
+    """OpenVINO's own operation sets, of which its adapter builds any operation."""
+    operator = load_operator(op)
+
+    @settings(
+        max_examples=15, derandomize=True, database=None, phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )  # fmt: skip
+    @given(strategies.cases(op, dtypes=["f32"]))
+    def check(case: Case) -> None:
+        # Padding is a product with 0 in many kernels, which an infinite filter makes NaN.
+        assume("special" not in case.pattern)
+        pads = [*case.attributes.get("pads_begin", ()), *case.attributes.get("pads_end", ())]
+        assume(min(pads, default=0) >= 0)
+        inputs = strategies.inputs(case)
+        (interval,) = Evaluation(
+            operator, case.attributes, dict(zip(operator.tensors, inputs, strict=True)),
+            Machine(DTYPES["f32"]),
+        ).intervals()  # fmt: skip
+        output = openvino(op, dict(case.attributes), inputs)
+        assert output.shape == interval.lo.shape
+        assert ((interval.lo <= output) & (output <= interval.hi) | interval.unspecified).all()
+
+    check()
