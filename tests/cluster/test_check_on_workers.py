@@ -79,6 +79,16 @@ def command(*words: object) -> Result:
     return CliRunner().invoke(main, list(map(str, words)))
 
 
+@pytest.mark.parametrize(
+    ("vectors", "workers", "shards"),
+    [(0, 1, 1), (99, 2, 1), (100, 2, 2), (5_000, 2, 8), (8_000, 1, 4), (8_001, 1, 5)],
+)
+def test_shards_are_four_a_worker_of_50_to_2000_vectors(
+    vectors: int, workers: int, shards: int
+) -> None:
+    assert run_shards._count_shards(vectors, workers) == shards
+
+
 def told(log: Path) -> list[str]:
     """Results, findings and footer, without times."""
     run = read(log)

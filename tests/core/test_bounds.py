@@ -315,3 +315,18 @@ def test_where_a_decision_may_fall_either_way_any_value_passes() -> None:
     (interval,) = evaluation.intervals()
     assert interval.unspecified.tolist() == [False, True, False]
     assert [interval.lo[0], interval.lo[2]] == [0.5, 0]
+
+
+def test_any_value_passes_where_a_whole_number_does_not_fit_its_type() -> None:
+    text = """
+    op: own.Successor
+    types: {T: [i32]}
+    dims: {N: {}}
+    inputs: [{name: X, type: T, shape: [N]}]
+    define: {Y: {at: {i: N}, value: "X[i] + 1"}}
+    outputs: [{name: Y, type: T}]
+    """
+    inputs = {"X": np.asarray([2**31 - 2, 2**31 - 1, -(2**31)], np.int32)}
+    (interval,) = Evaluation(read_operator(text), {}, inputs).intervals()
+    assert interval.unspecified.tolist() == [False, True, False]
+    assert [interval.lo[0], interval.hi[0]] == [2**31 - 1, 2**31 - 1]

@@ -94,6 +94,12 @@ def test_specials_are_those_of_ieee_arithmetic(name: str) -> None:
         np.testing.assert_array_equal(exact.rounded(end, DTYPES["f64"]), expected)
 
 
+def test_the_order_has_infinities_at_the_ends_and_nan_above_all() -> None:
+    order = exact.ordered(exact.decode(SPECIALS, DTYPES["f64"]))
+    ranks = np.unique(order, return_inverse=True)[1]
+    assert ranks.tolist() == [2, 3, 1, 4, 0, 5]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

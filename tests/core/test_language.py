@@ -251,6 +251,7 @@ def test_shapes_that_do_not_fit_are_invalid(
     [
         ("Conv", {"group": 2}, {"X": (1, 3, 5), "W": (2, 1, 2)}, ("groups-divide-channels",)),
         ("Conv", {}, {"X": (1, 1, 2), "W": (1, 1, 3)}, ("kernel-fits",)),
+        ("Conv", {}, {"X": (1, 1, 2, 3), "W": (1, 1, 3, 3)}, ("kernel-fits",)),
     ],
 )
 def test_requirements_are_named(

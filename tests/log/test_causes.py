@@ -148,6 +148,12 @@ class TestTogether:
             ("known-value-unexplained-6f32f5b4", True),
         ]
 
+    def test_a_finding_with_a_new_failure_is_not_known(self):
+        mixed = finding("A-1", ["a", "b"])
+        new, old = results(mixed)
+        (cause,) = causes([mixed], [new, replace(old, known="known.yaml:3")])
+        assert (cause.id, cause.known) == ("value-unexplained-6f32f5b4", False)
+
     def test_negative_tests_say_what_was_accepted(self):
         one = finding("A-1", ["a", "b"], kind="accepted")
         of = [

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import runs
 import sample_runs
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -93,6 +93,7 @@ def test_no_links_of_their_own():
 
 @runs.FEW
 @given(text=runs.hostile_text | st.text())
+@example(text="a\n```\nb")
 def test_a_block_is_one_block(text):
     tokens = PARSER.parse(f"before\n\n{block(text)}\n\nafter")
     assert [token.type for token in tokens].count("fence") == 1

@@ -42,6 +42,7 @@ def test_broken_and_fixed(log):
     last = " ".join(shown.stdout.rpartition("\n\n")[2].split())
     cause = "Wrong values with ceil-overrun"
     assert last == f"BROKEN. New: {cause}. Of 16 vectors in both runs: broken 6."
+    assert "  and 4 more" in compare(good, bad, "--limit", 2).stdout
     shown = compare(bad, good)
     assert shown.exit_code == 0
     assert "Fixed (6 vectors)" in shown.stdout
