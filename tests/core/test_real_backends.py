@@ -146,7 +146,8 @@ def refused(op: str, run: Callable[..., np.ndarray], seeds: range) -> dict[int, 
 
 
 BACKENDS = [
-    pytest.param(openvino, marks=pytest.mark.needs("openvino")),
+    # It reads models of ONNX, which need the package to be made.
+    pytest.param(openvino, marks=pytest.mark.needs("openvino", "onnx-reference")),
     pytest.param(evaluator, marks=pytest.mark.needs("onnx-reference")),
     pytest.param(onnxruntime, marks=pytest.mark.needs("onnxruntime")),
     pytest.param(torch, marks=pytest.mark.needs("torch")),
