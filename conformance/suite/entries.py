@@ -203,8 +203,9 @@ def entries_from_data(
         of_file, of_list = getattr(stated, key), getattr(counted, key)
         for op in {**of_file, **of_list}:
             if of_file.get(op) != of_list.get(op):
-                pair = (_counted(of_file.get(op)), _counted(of_list.get(op)))
-                shown = f": {pair[0]}, not {pair[1]}" if key == "counts" else ""
+                shown = ""
+                if key == "counts":
+                    shown = f": {_counted(of_file.get(op))}, not {_counted(of_list.get(op))}"
                 raise ValueError(
                     f"the {key} stated for {op[:80]} are not those of the list of vectors{shown}"
                 )

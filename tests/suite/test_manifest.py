@@ -183,11 +183,11 @@ def strength(**changes: Any) -> Callable[[Document], object]:
         (lambda d: d.update(format=True), "'format' is not 1"),
         (
             lambda d: d["vectors"].pop(),
-            "Count(value=2, reject=1), not Count(value=2, reject=0)",
+            "2 with values and 1 to be rejected, not 2 with values and 0",
         ),
         (
             lambda d: d["counts"]["AvgPool-1"].update(value=3),
-            "Count(value=3, reject=1), not Count(value=2, reject=1)",
+            "3 with values and 1 to be rejected, not 2 with values and 1",
         ),
         (
             lambda d: d["counts"].update({"X-1": {"value": 0, "reject": 0}}),
@@ -195,7 +195,7 @@ def strength(**changes: Any) -> Callable[[Document], object]:
         ),
         (
             lambda d: d["counts"].pop("AvgPool-1"),
-            "None, not Count(value=2, reject=1)",
+            "nothing, not 2 with values and 1 to be rejected",
         ),
         (lambda d: d["edges"]["AvgPool-1"].update(batch=1), "edges stated for AvgPool-1 are not"),
         (lambda d: d["vectors"].append(d["vectors"][0]), "the id 'b' is listed more than once"),
