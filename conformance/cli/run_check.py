@@ -142,7 +142,10 @@ def _run_on_cluster(
 
 
 def write_reports(run: Run, reports: Sequence[Target], out: Path | None) -> None:
-    """Write the reports of a run, and print its summary whether or not they can be written."""
+    """Write the reports of a run, and print its summary.
+
+    It is printed whether or not they can be written.
+    """
     from conformance.cli.text import terminal
     from conformance.report.terminal import summary
 

@@ -21,7 +21,6 @@ BANNED = {"one", "found", "asked", "told"}
 POOLING = "pooling moves in"
 NOT_YET = "not yet"
 EXCEPTIONS = {
-    "cli": NOT_YET,
     "families": POOLING,
     "feasible": POOLING,
     "generate": POOLING,
