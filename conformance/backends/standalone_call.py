@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -63,11 +64,12 @@ class StandaloneCall:
         ]
 
 
-class StandaloneAdapter:
+class StandaloneAdapter(ABC):
     """An adapter whose calls are standalone: what ``run`` does, a script of ``reproduce`` does."""
 
     marked = True
 
+    @abstractmethod
     def call(
         self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> StandaloneCall:
@@ -76,7 +78,6 @@ class StandaloneAdapter:
         Raises:
             Unsupported: there is none.
         """
-        raise NotImplementedError
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Compute ``op``; the framework itself refuses what is invalid."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from conformance.core.functions import FUNCTIONS
 from conformance.dtypes import Array, DType
+from conformance.errors import EvaluationError
 from conformance.reference import exact as integers
 from conformance.reference.exact import Integers, Ties, as_wide, bit_length, round_ratio
 
@@ -398,12 +399,17 @@ def _chosen_special(condition: Any, a: Exact, b: Exact) -> NDArray[np.float64] |
 
 
 def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
-    """Compare numbers: -1, 0 or 1, and NaN where either is."""
+    """Compare numbers: -1, 0 or 1, and NaN where either is.
+
+    Raises :class:`~conformance.errors.EvaluationError` where balls overlap.
+    """
     difference = add(a, negative(b))
     if isinstance(difference, Number):
         sign = np.sign(difference.num).astype(np.float64)
     else:
         sign = np.asarray(_signs(difference.mid), np.float64)
+        if not all(ball.is_zero() for ball in difference.mid[sign == 0]):
+            raise EvaluationError("numbers that are no fractions are too near to be compared")
     if a.special is None and b.special is None:
         return sign
     left, right = (np.zeros(()) if x.special is None else x.special for x in (a, b))
@@ -445,10 +451,10 @@ def on_one_denominator(a: Number) -> Number:
 def ordered(a: Exact) -> Integers:
     """Return integers in the order of the values: NaN above all, infinities at the ends.
 
-    Raises NotImplementedError for balls, which may not be in any order.
+    Raises :class:`~conformance.errors.EvaluationError` for balls, which may be in no order.
     """
     if isinstance(a, Ball):
-        raise NotImplementedError("the largest of numbers that are not rational")
+        raise EvaluationError("the largest of numbers that are no fractions cannot be told")
     a = on_one_denominator(a)
     if a.special is None:
         return a.num

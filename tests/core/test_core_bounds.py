@@ -18,6 +18,7 @@ from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator import read_operator
 from conformance.dtypes import DTYPES, DType
+from conformance.errors import EvaluationError
 
 F64 = DTYPES["f64"]
 
@@ -296,6 +297,28 @@ def test_a_function_is_taken_over_all_that_its_argument_may_be(name: str) -> Non
         for end in (-1, 1):
             shifted = float(Fraction(float(x)) / 3 + end * off)
             assert abs(Fraction(float(run(shifted))) - value) <= bound * Fraction(1001, 1000)
+
+
+GATE = """
+op: own.Gate
+types: {T: [f32]}
+dims: {size: {per: axis}}
+inputs: [{name: X, type: T, shape: [size]}]
+define: {Y: {at: {i: size}, value: "where(exp(X[i]) > exp(X[i] * 1), 1, 0)"}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_what_balls_do_not_decide_is_an_error_and_no_guess() -> None:
+    ones = np.ones(3, np.float32)
+    with pytest.raises(EvaluationError, match="too near to be compared"):
+        Evaluation(read_operator(GATE), {}, {"X": ones}).outputs()
+    largest = GATE.replace(
+        'at: {i: size}, value: "where(exp(X[i]) > exp(X[i] * 1), 1, 0)"',
+        'at: {}, over: {k: size}, term: "exp(X[k])", combine: max',
+    )
+    with pytest.raises(EvaluationError, match="no fractions cannot be told"):
+        Evaluation(read_operator(largest), {}, {"X": ones}).outputs()
 
 
 def test_where_a_decision_may_fall_either_way_any_value_passes() -> None:
