@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core.bounds import Real
-from conformance.core.evaluate import COMPARISONS, Evaluation, IndexSpace, Part
+from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
 from conformance.core.functions import FUNCTIONS
+from conformance.core.index_space import COMPARISONS, IndexSpace, Part
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES, Array, DType

@@ -1,0 +1,426 @@
+"""A definition over its index space: an array has an axis for every index, perhaps of 1."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.core import bounds, exact
+from conformance.core.bounds import RULES, Real
+from conformance.core.exact import MatrixLayout, Number
+from conformance.core.functions import FUNCTIONS
+from conformance.core.magnitude import magnitude
+from conformance.core.operator import SKIP, Definition
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import Node
+from conformance.dtypes import Array
+from conformance.errors import EvaluationError, InvalidCase
+
+if TYPE_CHECKING:
+    from conformance.core.evaluate import Evaluation
+
+Part = tuple[int, slice]
+"""An axis of the result, and which part of it."""
+
+COMPARISONS = ("==", "!=", "<", "<=")
+
+
+class IndexSpace(PlainVisitor):
+    """A definition over its index space.
+
+    An index is an array of integers that varies along an axis of its own, one for each axis of its
+    group, so values broadcast. The first ``rows`` axes are those of the result, ``summed`` the
+    others.
+    """
+
+    def __init__(
+        self, evaluation: Evaluation, definition: Definition, part: Part | None = None
+    ) -> None:
+        ranks = {name: array.ndim for name, array in evaluation.inputs.items()}
+        super().__init__(self._name, ranks)
+        self.evaluation = evaluation
+        self.definition = definition
+        self.machine = evaluation.machine
+        self.masks: list[NDArray[np.bool_]] = []
+        self.doubts: list[NDArray[np.bool_]] = []
+        binding = evaluation.binding
+        extents = {
+            name: binding.evaluate(tree)
+            for name, tree in {**definition.at, **definition.over}.items()
+        }
+        self.shape = tuple(int(n) for value in extents.values() for n in _entries(value))
+        if min(self.shape, default=0) < 0:
+            raise InvalidCase(
+                f"{definition.name} has a negative extent", (f"{definition.name}.extent",)
+            )
+        self.rows = sum(len(_entries(extents[name])) for name in definition.at)
+        self.summed = tuple(range(self.rows, len(self.shape)))
+        self.names: dict[str, Any] = {}
+        axes = [np.arange(n) for n in self.shape]
+        if part is not None:
+            axes[part[0]] = axes[part[0]][part[1]]
+        self.shape = tuple(map(len, axes))
+        axis = 0
+        for name, extent in extents.items():
+            entries = []
+            for _ in _entries(extent):
+                shape = [-1 if d == axis else 1 for d in range(len(axes))]
+                entries.append(axes[axis].reshape(shape))
+                axis += 1
+            self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
+
+    def _name(self, name: str) -> Any:
+        if name not in self.names:
+            if name not in self.definition.abbreviations:
+                return self.evaluation.binding.value(name)
+            tree = self.definition.abbreviations[name]
+            self.names[name] = self.real(tree) if tree.kind.type == "real" else self.visit(tree)
+        return self.names[name]
+
+    # -- values
+
+    def evaluate(self) -> Real | Array:
+        """Compute the definition: reals, or an array of whole numbers."""
+        definition = self.definition
+        if definition.term is not None:
+            self.names["total"], self.names["terms"] = self._combined(definition.term)
+        shape = self.shape[: self.rows]
+
+        def arrange(array: Array) -> Array:
+            array = np.asarray(array)
+            array = array.reshape([1] * (len(self.shape) - array.ndim) + list(array.shape))
+            return np.broadcast_to(array.reshape(array.shape[: self.rows]), shape)
+
+        if definition.finish.kind.type == "int":
+            array = arrange(np.asarray(self.visit(definition.finish)))
+            if self.doubts:
+                raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
+            return array
+        value = self.real(definition.finish).each(arrange).settled()
+        if definition.unspecified is not None and self.machine is not None:
+            self.doubts.append(np.asarray(self.visit(definition.unspecified)))
+        for doubt in self.doubts:
+            full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
+            value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
+        return value
+
+    def visit(self, node: Node) -> Any:
+        """Compute a plain value; a comparison of reals is one."""
+        if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
+            order, doubt = bounds.compared(*(self.real(arg) for arg in node.args))
+            if doubt.any():
+                self.doubts.append(doubt)
+            return FUNCTIONS[node.op].plain(order, np.float64(0))
+        return super().visit(node)
+
+    def real(self, node: Node) -> Real:
+        """Compute a number with the reals that it is made of."""
+        kind = node.kind
+        if kind.type != "real" and not (kind.type == "rational" and kind.indices):
+            return self.constant(self.visit(node))
+        if kind.per:
+            raise EvaluationError(f"{self.definition.name}: a number per {kind.per} meets elements")
+        if node.op == "read":
+            value = self.read(node)
+            return value if isinstance(value, Real) else self.constant(value)
+        if node.op == "name":
+            value = self.lookup(str(node.value))
+            if isinstance(value, Real):
+                return value
+            return self.real(self.definition.abbreviations[str(node.value)])
+        return self.operation(node)
+
+    def constant(self, value: Any) -> Real:
+        """Return a plain value as reals."""
+        return bounds.constant(value, self.machine)
+
+    def operation(self, node: Node) -> Real:
+        """Apply an operation to reals."""
+        if node.op == "where":
+            condition = self.visit(node.args[0])
+            if not isinstance(condition, np.ndarray):
+                return self.real(node.args[1 if condition else 2])
+            return bounds.choose(condition, self.real(node.args[1]), self.real(node.args[2]))
+        if node.op == "**":
+            return bounds.power(self.real(node.args[0]), self._whole(node.args[1]))
+        if FUNCTIONS[node.op].real is not None:
+            parameters = [self._whole(arg) for arg in node.args[1:]]
+            return bounds.function(node.op, self.real(node.args[0]), *parameters)
+        if node.op not in RULES:
+            # A fraction that a machine computes by nothing but whole numbers.
+            return self.constant(super().visit(node))
+        return RULES[node.op](*map(self.real, node.args))
+
+    def _whole(self, node: Node) -> int:
+        return int(self.visit(node))
+
+    # -- reading
+
+    def read(self, node: Node) -> Any:
+        """Read a tensor, or a definition, at the indices of a node."""
+        name, evaluation = str(node.value), self.evaluation
+        indices = [self.visit(arg) for arg in node.args]
+        if name in evaluation.operator.define:
+            source = evaluation.value(name)
+            at = [entry for index in indices for entry in _entries(index)]
+        elif name in evaluation.inputs:
+            source = evaluation.input(name)
+            at = self._positions(name, indices)
+        else:
+            return self.constant(evaluation.operator.tensors[name].absent)
+        shape = np.shape(source.value.array if isinstance(source, Real) else source)
+        inside, safe = self._inside(at, shape)
+        if inside is not None and not inside.any():
+            # Nothing is read, perhaps since there is nothing.
+            source = _zeros(source)
+            safe = [np.zeros_like(position) for position in safe]
+
+        def pick(array: Array) -> Array:
+            return array[tuple(safe)] if safe else np.reshape(array, [1] * len(self.shape))
+
+        picked = source.each(pick) if isinstance(source, Real) else pick(source)
+        return picked if inside is None else self._outside(name, picked, inside)
+
+    def _inside(
+        self, at: list[Any], shape: tuple[int, ...]
+    ) -> tuple[NDArray[np.bool_] | None, list[NDArray[np.int64]]]:
+        """Where positions are inside of a tensor (None: everywhere), and the nearest that are."""
+        inside, safe = None, []
+        for entry, size in zip(at, shape, strict=True):
+            position = _narrowed(np.asarray(entry))
+            if position.size and (position.min() < 0 or position.max() >= size):
+                here = (position >= 0) & (position < size)
+                inside = here if inside is None else inside & here
+                position = np.clip(position, 0, max(size - 1, 0))
+            safe.append(position)
+        return inside, safe
+
+    def _outside(self, name: str, picked: Any, inside: NDArray[np.bool_]) -> Any:
+        policy = self.definition.outside
+        if policy == SKIP:
+            self.masks.append(inside)
+            return picked
+        if not isinstance(policy, Node):
+            raise EvaluationError(f"{self.definition.name} reads outside of {name}")
+        if isinstance(picked, Real):
+            return bounds.choose(inside, picked, self.real(policy))
+        return np.where(inside, picked, self.visit(policy))
+
+    def _positions(self, name: str, indices: list[Any]) -> list[Any]:
+        """Positions in a tensor as it is given: it may lack dimensions, or be stretched."""
+        evaluation = self.evaluation
+        tensor, shape = evaluation.operator.tensors[name], evaluation.inputs[name].shape
+        items = evaluation.binding.items(tensor)
+        if items is not tensor.shapes[0]:
+            settled = evaluation.binding.settled
+            keys = {settled(item).key for item in items}
+            indices = [
+                index
+                for item, index in zip(tensor.shapes[0], indices, strict=True)
+                if settled(item).key in keys
+            ]
+        single = sum(not item.kind.per for item in items)
+        at: list[Any] = []
+        for item, index in zip(items, indices, strict=True):
+            entries = list(_entries(index))
+            if evaluation.binding.stretches(item):
+                entries = entries[len(entries) - (len(shape) - single) :]
+                entries = [e * 0 if n == 1 else e for e, n in zip(entries, shape, strict=False)]
+            at += entries
+        if tensor.broadcast:
+            at = at[len(at) - len(shape) :]
+            at = [entry * 0 if n == 1 else entry for entry, n in zip(at, shape, strict=True)]
+        return at
+
+    # -- combining
+
+    def _combined(self, term: Node) -> tuple[Real, NDArray[np.int64]]:
+        """What the terms combine to, and how many count."""
+        definition = self.definition
+        keep = [] if definition.keep is None else [np.asarray(self.visit(definition.keep))]
+        factors = [self.real(arg) for arg in (term.args if term.op == "*" else (term,))]
+        masks = keep + self.masks
+        mask = self._stretched(reduce(np.logical_and, masks)) if masks else None
+        terms = self._count(mask)
+        if definition.combine == "sum" and len(factors) == 2:
+            total = self._contracted(factors[0], factors[1], mask)
+            if total is not None:
+                return total, terms
+        real = factors[0] if len(factors) == 1 else bounds.multiply(*factors)
+        real = real.each(self._over_all)
+        if definition.combine == "sum":
+            return bounds.summed(self._masked(real, mask, 0), self.summed), terms
+        if definition.combine == "product":
+            return self._product(self._masked(real, mask, 1)), terms
+        return self._extreme(real, mask), terms
+
+    def _stretched(self, array: Array) -> Array:
+        """An array with an axis for every index, perhaps of 1."""
+        array = np.asarray(array)
+        return array.reshape([1] * (len(self.shape) - array.ndim) + list(array.shape))
+
+    def _over_all(self, array: Array) -> Array:
+        """An array with all of the indices that are combined away."""
+        inner = (1,) * self.rows + self.shape[self.rows :]
+        return np.broadcast_to(array, np.broadcast_shapes(np.shape(array), inner))
+
+    def _count(self, mask: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        ones = np.ones([1] * len(self.shape), np.int64) if mask is None else mask.astype(np.int64)
+        spread = int(np.prod([self.shape[d] for d in self.summed if ones.shape[d] == 1]))
+        return np.asarray(ones.sum(axis=self.summed, keepdims=True) * spread)
+
+    def _masked(self, real: Real, mask: NDArray[np.bool_] | None, neutral: int) -> Real:
+        return real if mask is None else bounds.choose(mask, real, self.constant(neutral))
+
+    def _contracted(self, a: Real, b: Real, mask: NDArray[np.bool_] | None) -> Real | None:
+        """A sum of products as a product of matrices, where both factors are given numbers."""
+        if not all(map(_is_given, (a, b))):
+            return None
+        a, b = a.each(self._stretched), b.each(self._stretched)
+        if mask is not None:
+            if not _covers(a.value.array, mask):
+                a, b = b, a
+            # What is left out is 0 in one factor.
+            a = bounds.choose(mask, a, self.constant(0)).full()
+        assert isinstance(a.value, Number)
+        assert isinstance(b.value, Number)
+        layout = MatrixLayout.of(a.value.num.shape, b.value.num.shape, self.shape, self.rows)
+        value = exact.contracted(a.value, b.value, layout)
+        if value is None or self.machine is None:
+            return None if value is None else Real(value)
+        mass = exact.contracted(_magnitude(a.value), _magnitude(b.value), layout)
+        assert mass is not None
+        return self._traced(a.full(), b.full(), layout, value, mass)
+
+    def _traced(self, a: Real, b: Real, layout: MatrixLayout, value: Number, mass: Number) -> Real:
+        """The error of a sum of products of given numbers, by products of matrices too."""
+        assert self.machine is not None
+        present, grids = [], []
+        for x, matrices, axis in ((a, layout.left, 2), (b, layout.right, 1)):
+            present.append(matrices(x.mass.is_positive.astype(np.float64)))
+            grid = matrices(np.broadcast_to(x.grid, x.value.array.shape))
+            grids.append(grid.min(axis=axis, keepdims=True, initial=bounds.ZERO_GRID))
+        if all(part.all() for part in present):
+            terms = np.full(np.shape(mass.num), present[0].shape[2], np.int64)
+        else:
+            terms = layout.back(np.matmul(*present)).astype(np.int64)
+        grid = np.clip(layout.back(grids[0] + grids[1]), bounds.NO_GRID, bounds.ZERO_GRID)
+        whole = bool(np.all(a.exact) and np.all(b.exact))
+        return bounds.summed_products(value, magnitude(mass), terms, grid, whole, self.machine)
+
+    def _product(self, real: Real) -> Real:
+        """The product of the terms, one after the other."""
+        rows, result = self.rows, self.constant(1)
+        flat = real.each(lambda array: array.reshape((*array.shape[:rows], -1)))
+
+        def factor(k: int) -> Real:
+            inner = [1] * len(self.summed)
+            return flat.each(lambda array: array[..., k].reshape((*array.shape[:-1], *inner)))
+
+        for k in range(int(np.prod(self.shape[rows:]))):
+            result = bounds.multiply(result, factor(k))
+        return result
+
+    def _extreme(self, real: Real, mask: NDArray[np.bool_] | None) -> Real:
+        """The largest or the smallest term, or for ``finish`` the indices of the first or last."""
+        kind = self.definition.combine
+        order = exact.ordered(real.value)
+        order = -order if "min" in kind else order
+        if "min" in kind and real.value.special is not None:  # NaN comes first all the same
+            order = np.where(np.isnan(real.value.special), -order, order)
+        if mask is not None:
+            order, kept = np.broadcast_arrays(order, mask)
+            lowest = int(np.asarray(order).min(initial=0))
+            if order.dtype != object and lowest <= np.iinfo(np.int64).min + 1:
+                order = order.astype(object)
+            order = np.where(kept, order, lowest - 1)
+        flat = order.reshape((*order.shape[: self.rows], -1))
+        if not flat.shape[-1] or (mask is not None and not self._count(mask).all()):
+            raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
+        last = flat.shape[-1] - 1
+        best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
+        kept_shape = (*best.shape, *[1] * len(self.summed))
+        if "_" in kind:
+            if real.machine is not None and np.any(real.wrong.is_positive):
+                self.doubts.append(np.asarray(True))
+            self._choose_indices(best, kept_shape)
+
+        def pick(array: Array) -> Array:
+            full = np.broadcast_to(array, order.shape).reshape(flat.shape)
+            return np.take_along_axis(full, best[..., None], -1).reshape(kept_shape)
+
+        picked = real.each(pick)
+        if real.machine is None:
+            return picked
+        # Whichever a machine takes, it is no further off than the worst of all.
+        worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
+        err = worst.largest(self.summed)
+        return Real(
+            picked.value,
+            real.machine,
+            magnitude(picked.value),
+            err,
+            ~err.is_positive & picked.exact,
+            picked.grid,
+            positive=picked.positive,
+        )
+
+    def _choose_indices(self, best: NDArray[np.int64], shape: tuple[int, ...]) -> None:
+        """Give the indices that are combined away the values of the chosen term."""
+        inner = self.shape[self.rows :]
+        for name in self.definition.over:
+            index = self.names[name]
+            chosen = tuple(
+                np.broadcast_to(entry, (1,) * self.rows + inner).ravel()[best].reshape(shape)
+                for entry in _entries(index)
+            )
+            self.names[name] = chosen if isinstance(index, tuple) else chosen[0]
+        for name in self.definition.abbreviations:  # they speak of those indices
+            self.names.pop(name, None)
+
+
+def _entries(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _narrowed(index: NDArray[np.int64]) -> NDArray[np.int64]:
+    """An index without the extent of axes along which it does not change: less is read."""
+    for axis in range(index.ndim):
+        if index.shape[axis] > 1:
+            first = index.take([0], axis)
+            if (index == first).all():
+                index = first
+    return index
+
+
+def _is_given(real: Real) -> bool:
+    """Whether numbers are exact ones that nothing was computed of."""
+    value = real.value
+    return (
+        isinstance(value, Number)
+        and isinstance(value.den, int)
+        and value.special is None
+        and not np.any(real.err.is_positive)
+        and not np.any(real.adds)
+    )
+
+
+def _magnitude(number: Number) -> Number:
+    """The magnitudes of numbers."""
+    return Number(abs(number.num), number.den, number.exp, number.bits)
+
+
+def _covers(array: Array, mask: Array) -> bool:
+    return all(m == 1 or m == n for m, n in zip(mask.shape, array.shape, strict=True))
+
+
+def _zeros(source: Real | Array) -> Real | Array:
+    """A single zero in as many dimensions as a tensor has."""
+
+    def clear(array: Array) -> Array:
+        return np.zeros([1] * np.ndim(array), array.dtype)
+
+    return source.each(clear) if isinstance(source, Real) else clear(source)
