@@ -7,11 +7,12 @@ result is stored, and nothing is moved across it.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.core.functions import of_type
@@ -154,6 +155,15 @@ class Erratum:
     why: str
 
 
+@dataclass(frozen=True)
+class Names:
+    """What expressions over a case may speak of: kinds by name, words, and shapes of tensors."""
+
+    scope: Mapping[str, Kind]
+    words: frozenset[str]
+    shapes: Mapping[str, list[str | None]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """An operator, complete; ``data`` is the document that it was read from."""
@@ -169,16 +179,40 @@ class Operator:
     define: Mapping[str, Definition]
     outputs: tuple[Output, ...]
     data: Mapping[str, Any]
+    names: Names
     interpretations: tuple[Interpretation, ...] = ()
     errata: tuple[Erratum, ...] = ()
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<Operator {self.op}>"
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
+        return _restored, (self.file, json.dumps(self.data))
+
+    @property
+    def summary(self) -> str:
+        """What it computes, in a sentence; perhaps empty."""
+        return str(self.data.get("summary", ""))
+
+    def condition(self, text: str) -> Node:
+        """Parse a condition on a case.
+
+        Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
+        """
+        names = self.names
+        return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
     @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+
+@lru_cache(maxsize=64)
+def _restored(file: str, data: str) -> Operator:
+    """The operator that was sent to a process, the same object each time."""
+    return operator_of(Source(file, json.loads(data)))
 
 
 def read_operator(text: str, file: str = "<text>") -> Operator:
@@ -241,17 +275,19 @@ class _Reader:
         )
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
-            data["op"],
-            types,
-            attributes,
-            dims,
-            groups,
-            inputs,
-            let,
-            require,
-            define,
-            outputs,
-            data,
+            op=data["op"],
+            types=types,
+            attributes=attributes,
+            dims=dims,
+            groups=groups,
+            inputs=inputs,
+            let=let,
+            require=require,
+            define=define,
+            outputs=outputs,
+            data=data,
+            names=Names(self.scope, self.words, self.shapes),
+            file=self.source.file,
             interpretations=tuple(
                 self.interpretation(name, raw) for name, raw in self.items("interpretations")
             ),

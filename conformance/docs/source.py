@@ -12,6 +12,7 @@ from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
 from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.model import OpSpec
+from conformance.specification import by_rules
 from conformance.suite.store import Suite, open_suite
 
 
@@ -36,7 +37,7 @@ def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> 
     """
     source = open_suite(suite)
     names = tuple(ops) or tuple(shipped_specs() if suite is None else source.specs)
-    specs = tuple(source.specs.get(op) or find_spec(op) for op in names)
+    specs = [by_rules(source.specs.get(op) or find_spec(op), "a page") for op in names]
     spec_by_name: dict[str, OpSpec] = {}
     for spec in specs:
         # Some file systems do not tell capitals from small letters.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from math import prod
+from random import Random
 from typing import Any
 
 from hypothesis import assume
@@ -32,6 +33,9 @@ MAX_TERMS = 1 << 17
 
 BLOCKS = (8, 16, 32, 64)
 MAX_AXES = 3
+TRIES = 100
+"""Draws for each case that is wanted, at most."""
+
 FAR = 1 << 100
 """Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
 
@@ -42,8 +46,7 @@ FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 def definition_cases(
     operator: Operator, dtypes: Collection[str] = (), ranks: Collection[int] = ()
 ) -> st.SearchStrategy[Case]:
-    """Draw valid cases; ``dtypes`` and ``ranks`` are those of the first input, all if empty."""
-    first = operator.inputs[0].name
+    """Draw valid cases; ``dtypes`` and ``ranks`` are all if empty."""
 
     # Not an argument of the strategy: Hypothesis would print all that an operator says.
     @st.composite
@@ -54,10 +57,33 @@ def definition_cases(
         case = _Draw(operator, integer).case(tuple(dtypes))
         assume(case is not None)
         assert case is not None
-        assume(not ranks or len(case.shapes[first]) in ranks)
+        assume(not ranks or case.rank in ranks)
         return case
 
     return cases()
+
+
+def draw_cases(
+    operator: Operator,
+    count: int,
+    *,
+    seed: int,
+    dtypes: Collection[str] = (),
+    ranks: Collection[int] = (),
+) -> list[Case]:
+    """Draw so many valid cases without Hypothesis, which takes longer; fewer where most are not.
+
+    The same seed gives the same cases.
+    """
+    chance = Random(seed)  # noqa: S311 - no secret
+    cases: list[Case] = []
+    for _ in range(TRIES * count):
+        case = _Draw(operator, chance.randint).case(tuple(dtypes))
+        if case is not None and (not ranks or case.rank in ranks):
+            cases.append(case)
+            if len(cases) == count:
+                break
+    return cases
 
 
 @dataclass
