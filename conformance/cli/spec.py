@@ -63,7 +63,8 @@ def list_() -> None:
         click.echo(f"{op:{width}}  {dialect:8}  {cases}  {types}")
     for op in sorted(shipped_names(), key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
-        types = " ".join(dict.fromkeys(chain(*load_operator(op).types.values())))
+        operator = load_operator(op)
+        types = " ".join(operator.types[operator.inputs[0].type])
         click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -34,7 +34,8 @@ class Attribute:
     """An attribute; ``type`` is int, bool, word, or the format that its fractions are stored in.
 
     ``per`` is a group of axes, with an entry for each; a ``list`` has any number of entries. One
-    without a ``default`` is required.
+    without a ``default`` is required. ``words`` may be given instead of numbers, for which they
+    stand; bounds are not theirs.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Attribute:
     values: tuple[str, ...] = ()
     min: int | None = None
     max: int | None = None
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -72,6 +74,7 @@ class Tensor:
 
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
+    One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Tensor:
     shapes: tuple[tuple[Node, ...], ...]
     broadcast: bool = False
     absent: Fraction | None = None
+    entries: Attribute | None = None
 
 
 @dataclass(frozen=True)
@@ -338,6 +342,8 @@ class _Reader:
         attribute = Attribute(name, **{**raw, "values": values})
         if (attribute.type == "word") != bool(values):
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
+        if attribute.words and attribute.type != "int":
+            self.source.problem((*path, "words"), "words stand for whole numbers", key=True)
         default = raw.get("default")
         if default is not None and not self._fits(attribute, default):
             self.source.problem(
@@ -367,11 +373,23 @@ class _Reader:
         absent = _fraction(raw["absent"]) if "absent" in raw else None
         if "absent" in raw and absent is None:
             self.source.problem((*path, "absent"), "this is no number")
-        self.bind(
-            (*path, "name"), Kind("tensor", holds=self._holds((*path, "type"), raw["type"])), name
-        )
+        holds = self._holds((*path, "type"), raw["type"])
         self.shapes[name] = [item.kind.per for item in shapes[0]]
-        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent)
+        entries = self._entries(path, raw) if "per" in raw else None
+        kind = Kind("tensor", holds=holds) if entries is None else entries.kind
+        self.bind((*path, "name"), kind, name)
+        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent, entries)
+
+    def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
+        """A tensor of whole numbers that are values of the case, as those of an attribute are."""
+        dtypes = self.data["types"].get(raw["type"], [raw["type"]])
+        if any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes):
+            self.source.problem((*path, "type"), "a tensor with 'per' is of whole numbers")
+        if raw["per"] not in self.scope:
+            self.source.unknown(
+                (*path, "per"), f"'{raw['per']}' is no group of axes", raw["per"], self.scope
+            )
+        return Attribute(raw["name"], per=raw["per"], min=raw.get("min"))
 
     def _holds(self, path: Path, variable: str) -> str:
         """The type of a tensor's elements as expressions see it: whole numbers only are plain."""

@@ -39,6 +39,8 @@ TRIES = 100
 FAR = 1 << 100
 """Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
 
+Sizes = tuple[int, ...]
+
 FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 """What float attributes are drawn from, beside their defaults."""
 
@@ -111,18 +113,20 @@ class _Draw:
             sizes = tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
             self.values[dim.name] = sizes
         try:
-            shapes = self.shapes()
-            binding = Binding(operator, attributes, shapes)
+            shapes, operands = self.shapes()
+            binding = Binding(operator, attributes, shapes, operands)
             valid = not binding.violations() and self.is_small(binding)
         except ConformanceError:
             return None
         patterns = (
             self.pick(patterns_for(DTYPES[types.get(tensor.type, tensor.type)]))
             for tensor in operator.inputs
+            if tensor.entries is None
         )
         pattern = SEPARATOR.join(patterns)
         seed = self.integer(0, SEEDS - 1)
-        return Case(operator.op, types, shapes, attributes, {}, pattern, seed) if valid else None
+        case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
+        return case if valid else None
 
     def is_small(self, binding: Binding) -> bool:
         """Whether there is something to compute, and not too much of it."""
@@ -168,6 +172,13 @@ class _Draw:
             return None
         if attribute.list:
             value: Any = [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
+        elif attribute.words and self.one_in(2):
+            word = self.pick(tuple(attribute.words))
+            number = attribute.words[word]
+            self.values[attribute.name] = (
+                (number,) * len(self.values[attribute.per]) if attribute.per else number
+            )
+            return word
         elif attribute.per:
             value = [self.entry(attribute) for _ in self.values[attribute.per]]
         else:
@@ -186,13 +197,21 @@ class _Draw:
         high = low + 3 if attribute.max is None else attribute.max
         return self.integer(low, high)
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the tensors, of which optional ones may be left out."""
-        shapes = {}
+    def shapes(self) -> tuple[dict[str, Sizes], dict[str, Sizes]]:
+        """The shapes of tensors, and the entries of those that have some.
+
+        Optional ones may be left out.
+        """
+        shapes, operands = {}, {}
         for tensor in self.operator.inputs:
-            if tensor.absent is None or not self.one_in(3):
+            if tensor.absent is not None and self.one_in(3):
+                continue
+            if tensor.entries is None:
                 shapes[tensor.name] = self.shape(tensor)
-        return shapes
+            else:
+                axes = self.values[str(tensor.entries.per)]
+                operands[tensor.name] = tuple(self.extent() for _ in axes)
+        return shapes, operands
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]
