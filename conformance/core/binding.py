@@ -111,7 +111,8 @@ class Binding:
         value = self._given.get(attribute.name)
         value = attribute.default if value is None else value
         if value is None:
-            raise InvalidCase(f"the attribute '{attribute.name}' is missing")
+            name = attribute.name
+            raise InvalidCase(f"the attribute '{name}' is missing", (f"{name}.required",))
         if attribute.list:
             return tuple(self._entry(attribute, entry) for entry in value)
         if not attribute.per:

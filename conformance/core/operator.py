@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -145,6 +145,15 @@ class Interpretation:
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """What is said of a condition that negative tests break: their level, and why."""
+
+    condition: str
+    level: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Erratum:
     """A mistake of the document: what its text says, what holds, and why."""
 
@@ -170,6 +179,7 @@ class Operator:
     outputs: tuple[Output, ...]
     data: Mapping[str, Any]
     interpretations: tuple[Interpretation, ...] = ()
+    reject: Mapping[str, Rejection] = field(default_factory=dict)
     errata: tuple[Erratum, ...] = ()
 
     def __repr__(self) -> str:
@@ -255,6 +265,7 @@ class _Reader:
             interpretations=tuple(
                 self.interpretation(name, raw) for name, raw in self.items("interpretations")
             ),
+            reject={name: Rejection(name, **raw) for name, raw in self.items("reject")},
             errata=tuple(Erratum(name, **raw) for name, raw in self.items("errata")),
         )
 
