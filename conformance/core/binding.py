@@ -121,7 +121,8 @@ class Binding:
         value = self._given.get(attribute.name)
         value = attribute.default if value is None else value
         if value is None:
-            raise InvalidCase(f"the attribute '{attribute.name}' is missing")
+            name = attribute.name
+            raise InvalidCase(f"the attribute '{name}' is missing", (f"{name}.required",))
         if isinstance(value, str) and value in attribute.words:
             number = attribute.words[value]
             return (number,) * len(self.value(attribute.per)) if attribute.per else number

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.core.answers import check_interpretations
+from conformance.core.negative import check_rejections
 from conformance.core.operator import Operator, operator_of
 from conformance.errors import SpecError, UsageError, closest
 from conformance.resources import directory
@@ -68,9 +69,10 @@ def _shipped(op: str) -> Operator:
 
 
 def _checked(source: Source) -> Operator:
-    """The operator of a file, whose interpretations are changes that its text allows."""
+    """The operator of a file, whose interpretations and rejections speak of what it has."""
     operator = operator_of(source)
     check_interpretations(operator, source)
+    check_rejections(operator, source)
     source.check()
     return operator
 

@@ -150,6 +150,15 @@ class Interpretation:
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """What is said of a condition that negative tests break: their level, and why."""
+
+    condition: str
+    level: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Erratum:
     """A mistake of the document: what its text says, what holds, and why."""
 
@@ -185,6 +194,7 @@ class Operator:
     data: Mapping[str, Any]
     names: Names
     interpretations: tuple[Interpretation, ...] = ()
+    reject: Mapping[str, Rejection] = field(default_factory=dict)
     errata: tuple[Erratum, ...] = ()
     file: str = ""
 
@@ -295,6 +305,7 @@ class _Reader:
             interpretations=tuple(
                 self.interpretation(name, raw) for name, raw in self.items("interpretations")
             ),
+            reject={name: Rejection(name, **raw) for name, raw in self.items("reject")},
             errata=tuple(Erratum(name, **raw) for name, raw in self.items("errata")),
         )
 
