@@ -21,6 +21,7 @@ from conformance.log.diagnosis import (
 )
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
+from conformance.report.drawing import SvgPicture
 from conformance.report.elements import (
     Element,
     Plane,
@@ -28,7 +29,7 @@ from conformance.report.elements import (
     output_planes,
     wrong_elements,
 )
-from conformance.report.picture import SvgPicture, mutant_window_picture, window_picture
+from conformance.report.picture import mutant_window_picture, window_picture
 from conformance.report.wording import error_text, shorten_numbers, split_command
 
 SHOW = ["conformance", "show"]
