@@ -96,8 +96,7 @@ def drawn_positions(read: Sequence[int], size: int) -> tuple[int, ...]:
     middle: Iterable[int] = range(low, high + 1)
     if high - low >= MAX_DRAWN:
         middle = chain.from_iterable(zip(read, reversed(read), strict=True))
-    around = chain.from_iterable((high + step, low - step) for step in range(1, MAX_DRAWN))
-    worth = chain((low, high, low - 1, high + 1), middle, (0, size - 1), around)
+    worth = chain((low, high, low - 1, high + 1), middle, (0, size - 1, low - 2, high + 2))
     possible = (p for p in worth if 0 <= p < size or low <= p <= high)
     chosen: set[int] = set()
     for position in possible:
