@@ -27,6 +27,7 @@ def changed(operator: Operator, change: Change) -> Operator:
     is to be replaced, does not exist, and SpecError where the result makes no sense.
     """
     data = copy.deepcopy(dict(operator.data))
+    data.pop("interpretations", None)  # they are changes of the original text
     for path, new in change.items():
         *way, last = path.split(".")
         section: Any = data

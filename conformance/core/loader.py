@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from conformance.core.answers import check_interpretations
 from conformance.core.operator import Operator, operator_of
 from conformance.errors import SpecError, UsageError, closest
 from conformance.resources import directory
@@ -53,7 +54,7 @@ def load_operator(op: str) -> Operator:
     every problem of a file.
     """
     if op.endswith((".yaml", ".yml")):
-        return operator_of(_source(Path(op), read_text(Path(op))))
+        return _checked(_source(Path(op), read_text(Path(op))))
     if op not in shipped_names():
         hint = closest(op, shipped_names()) or f"known: {', '.join(shipped_names())}"
         raise UsageError(f"there is no operator '{op}'", hint=hint)
@@ -63,7 +64,15 @@ def load_operator(op: str) -> Operator:
 @lru_cache(maxsize=64)
 def _shipped(op: str) -> Operator:
     path = folder() / f"{op}.yaml"
-    return operator_of(_source(path, read_text(path)))
+    return _checked(_source(path, read_text(path)))
+
+
+def _checked(source: Source) -> Operator:
+    """The operator of a file, whose interpretations are changes that its text allows."""
+    operator = operator_of(source)
+    check_interpretations(operator, source)
+    source.check()
+    return operator
 
 
 def _source(path: Path, text: str) -> Source:

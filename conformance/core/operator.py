@@ -125,6 +125,35 @@ class Output:
     omit: tuple[Node, ...] = ()
 
 
+@dataclass(frozen=True)
+class Interpretation:
+    """A reading of the document that is allowed beside the definition's.
+
+    ``change`` is another text (:mod:`conformance.core.changes`), where ``where`` holds of a case on
+    any axis, always if None. ``question`` is what the document leaves open, ``adopted`` what the
+    definition answers, ``answer`` what this does. ``level`` is that of what it departs from.
+    """
+
+    name: str
+    question: str
+    adopted: str
+    answer: str
+    why: str
+    change: Mapping[str, str | Mapping[str, str]]
+    where: Node | None = None
+    level: str = "should"
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A mistake of the document: what its text says, what holds, and why."""
+
+    id: str
+    text: str
+    holds: str
+    why: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Operator:
     """An operator, complete; ``data`` is the document that it was read from."""
@@ -140,6 +169,8 @@ class Operator:
     define: Mapping[str, Definition]
     outputs: tuple[Output, ...]
     data: Mapping[str, Any]
+    interpretations: tuple[Interpretation, ...] = ()
+    errata: tuple[Erratum, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Operator {self.op}>"
@@ -210,7 +241,21 @@ class _Reader:
         )
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
-            data["op"], types, attributes, dims, groups, inputs, let, require, define, outputs, data
+            data["op"],
+            types,
+            attributes,
+            dims,
+            groups,
+            inputs,
+            let,
+            require,
+            define,
+            outputs,
+            data,
+            interpretations=tuple(
+                self.interpretation(name, raw) for name, raw in self.items("interpretations")
+            ),
+            errata=tuple(Erratum(name, **raw) for name, raw in self.items("errata")),
         )
 
     def items(self, section: str) -> list[tuple[str, Any]]:
@@ -244,6 +289,12 @@ class _Reader:
             )
             self.source.broken.add(str(path[-1]))
             return broken
+
+    def interpretation(self, name: str, raw: Mapping[str, Any]) -> Interpretation:
+        where = None
+        if "where" in raw:
+            where = self.parse(("interpretations", name, "where"), raw["where"], "bool")
+        return Interpretation(name, **{**raw, "where": where})
 
     def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
         path: Path = ("attributes", name)

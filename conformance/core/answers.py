@@ -1,0 +1,169 @@
+"""The expected outputs of a case, and those under each interpretation that changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.core.binding import Binding
+from conformance.core.bounds import Machine
+from conformance.core.changes import changed
+from conformance.core.evaluate import Evaluation
+from conformance.core.operator import Interpretation, Operator
+from conformance.dtypes import DTYPES, Array, DType
+from conformance.errors import ExpressionError, InvalidCase, SpecError
+from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Case
+from conformance.reference.mean_bounds import accumulator
+from conformance.reference.readings import same
+from conformance.spec.yaml_source import Source
+
+Inputs = Sequence[Array | None]
+
+IDEAL = Machine(
+    DType("ideal", "float", np.dtype("f8"), np.dtype("f8"), 1 << 15, -(1 << 20), 1 << 20)
+)
+"""A machine that rounds nothing: what it leaves open has no value in the document either."""
+
+
+def answers(operator: Operator, case: Case, inputs: Inputs) -> tuple[Answer, ...]:
+    """Compute the expected outputs of a case.
+
+    ``inputs`` are its tensors in the operator's order, None for those that are not given. Native
+    ends are left out where they are those of precision standard.
+
+    Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
+    """
+    given = {
+        tensor.name: array
+        for tensor, array in zip(operator.inputs, inputs, strict=True)
+        if array is not None
+    }
+    evaluations = _Evaluations(operator, case.attributes, given)
+    return tuple(evaluations.answer(number) for number in range(len(operator.outputs)))
+
+
+class _Evaluations:
+    """One case by machines of each precision; each is evaluated when it is needed."""
+
+    def __init__(
+        self, operator: Operator, attributes: Mapping[str, Any], inputs: Mapping[str, Array]
+    ) -> None:
+        self.operator = operator
+        self._case = operator, attributes, inputs
+        self._by_machine: dict[Machine, Evaluation] = {}
+
+    def by(self, machine: Machine) -> Evaluation:
+        """Return the case as a machine computes it."""
+        if machine not in self._by_machine:
+            self._by_machine[machine] = Evaluation(*self._case, machine)
+        return self._by_machine[machine]
+
+    def answer(self, number: int) -> Answer:
+        """Return what an output must be."""
+        output = self.operator.outputs[number]
+        dtype = DTYPES[self.by(IDEAL).dtype_of(output)]
+        if not dtype.is_float:
+            interval = self.by(IDEAL).intervals()[number]
+            return Answer(output.name, dtype.name, interval.lo, open=self._open(number, {}))
+        formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
+        standard = self.by(Machine(formats["standard"]))
+        ends = {name: self.by(Machine(f)).intervals()[number] for name, f in formats.items()}
+        has_native = formats["native"] != formats["standard"]
+        bits = self._open(number, {name: interval.unspecified for name, interval in ends.items()})
+        return Answer(
+            name=output.name,
+            dtype=dtype.name,
+            expected=standard.outputs(wide=True)[number],
+            rounded=standard.outputs()[number],
+            lo=ends["standard"].lo,
+            hi=ends["standard"].hi,
+            lo_native=ends["native"].lo if has_native else None,
+            hi_native=ends["native"].hi if has_native else None,
+            open=bits,
+        )
+
+    def _open(
+        self, number: int, masks: Mapping[str, NDArray[np.bool_]]
+    ) -> NDArray[np.uint8] | None:
+        """The elements that are not checked, by precision; None if all are."""
+        bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
+        if not masks or any(d.unspecified is not None for d in self.operator.define.values()):
+            nowhere = self.by(IDEAL).intervals()[number].unspecified
+            bits = bits | np.where(nowhere, ALL_OPEN, 0)
+        return np.asarray(bits, np.uint8) if np.any(bits) else None
+
+
+def readings(
+    operator: Operator, case: Case, inputs: Inputs, base: tuple[Answer, ...]
+) -> Mapping[str, tuple[Answer, ...]]:
+    """Compute the outputs under each interpretation that changes them, by name.
+
+    ``base`` are the :func:`answers` of the case. Where several interpretations apply, their
+    combinations follow, named ``a+b`` in the operator's order; one with the outputs of a smaller
+    one is left out, and so is what refuses the case.
+    """
+    outputs: dict[str, tuple[Answer, ...]] = {}
+    single = []
+    for interpretation in _applying(operator, case, inputs):
+        under = _under(operator, case, inputs, (interpretation.name,))
+        if under is not None and not same(under, base):
+            single.append(interpretation.name)
+            outputs[interpretation.name] = under
+    for count in range(2, len(single) + 1):
+        for names in combinations(single, count):
+            under = _under(operator, case, inputs, names)
+            if under is not None and not any(same(under, o) for o in (base, *outputs.values())):
+                outputs["+".join(names)] = under
+    return outputs
+
+
+def _applying(operator: Operator, case: Case, inputs: Inputs) -> Iterator[Interpretation]:
+    """The interpretations whose condition holds, on any axis."""
+    pairs = zip(operator.inputs, inputs, strict=True)
+    shapes = {tensor.name: array.shape for tensor, array in pairs if array is not None}
+    binding = Binding(operator, case.attributes, shapes)
+    for interpretation in operator.interpretations:
+        if interpretation.where is None or np.any(binding.evaluate(interpretation.where)):
+            yield interpretation
+
+
+def _under(
+    operator: Operator, case: Case, inputs: Inputs, names: tuple[str, ...]
+) -> tuple[Answer, ...] | None:
+    """What the outputs are under some interpretations at once; None where there is none."""
+    try:
+        return answers(interpreted(operator, names), case, inputs)
+    except (ExpressionError, InvalidCase, SpecError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def interpreted(operator: Operator, names: tuple[str, ...]) -> Operator:
+    """Return an operator under some of its interpretations, one change after the other.
+
+    Raises :class:`~conformance.errors.ExpressionError` or SpecError where they exclude each other.
+    """
+    for interpretation in operator.interpretations:
+        if interpretation.name in names:
+            operator = changed(operator, interpretation.change)
+    return operator
+
+
+def check_interpretations(operator: Operator, source: Source) -> None:
+    """Note in ``source`` each interpretation whose change does not apply to the operator's text."""
+    for interpretation in operator.interpretations:
+        path = ("interpretations", interpretation.name, "change")
+        try:
+            changed(operator, interpretation.change)
+        except ExpressionError as error:
+            source.problem(path, error.message, expected=error.expected, hint=error.hint)
+        except SpecError as error:
+            for problem in error.problems:
+                source.problem(
+                    path, f"under this change: {problem.message}", expected=problem.expected
+                )
