@@ -185,12 +185,18 @@ class Evaluation:
                 return Interval(array, array, ~fits)
             return Interval(*(self._arranged(output, a) for a in bounds.interval(value, dtype)))
 
-    def _arranged(self, output: Output, array: Array) -> Array:
-        """An output in the shape that is stated, or without the dimensions that it omits."""
+    def shape_of(self, output: Output, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of an output whose definition has ``shape``.
+
+        It is the shape that is stated, or that of the definition without what the output omits.
+        """
         if output.shape:
-            return np.asarray(array).reshape(self.binding.flat(output.shape))
-        omit = self.binding.flat(output.omit) or (0,) * array.ndim
-        return array.reshape([n for n, gone in zip(array.shape, omit, strict=True) if not gone])
+            return self.binding.flat(output.shape)
+        omit = self.binding.flat(output.omit) or (0,) * len(shape)
+        return tuple(n for n, gone in zip(shape, omit, strict=True) if not gone)
+
+    def _arranged(self, output: Output, array: Array) -> Array:
+        return np.asarray(array).reshape(self.shape_of(output, np.shape(array)))
 
 
 def reference_outputs(

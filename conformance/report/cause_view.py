@@ -21,6 +21,8 @@ from conformance.log.diagnosis import (
 )
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
+from conformance.report.drawing import SvgPicture
+from conformance.report.element_picture import element_pictures, element_sentence
 from conformance.report.elements import (
     Element,
     Plane,
@@ -28,7 +30,7 @@ from conformance.report.elements import (
     output_planes,
     wrong_elements,
 )
-from conformance.report.picture import SvgPicture, mutant_window_picture, window_picture
+from conformance.report.picture import mutant_window_picture, window_picture
 from conformance.report.wording import error_text, shorten_numbers, split_command
 
 SHOW = ["conformance", "show"]
@@ -153,6 +155,16 @@ class FindingView:
         return mutant_window_picture(self.detail.window)
 
     @cached_property
+    def input_pictures(self) -> tuple[SvgPicture, ...]:
+        """The inputs of an operator in index notation, with what the worst element reads."""
+        return element_pictures(self.detail.reads)
+
+    @property
+    def terms_sentence(self) -> str:
+        """The first terms of the worst element, if it is a sum of products."""
+        return element_sentence(self.detail.reads)
+
+    @cached_property
     def planes(self) -> tuple[Plane, ...]:
         """The output of the minimal reproducer around the worst element, expected and got."""
         return output_planes(self.detail.plane, self.dtype)
@@ -188,7 +200,7 @@ class CauseView:
             self.findings,
             key=lambda view: (
                 view.diagnosis is not None and len(view.diagnosis.faults) > 1,
-                view.picture is None and not view.planes,
+                not (view.picture or view.input_pictures or view.planes),
                 view.finding.witness is None,
                 -len(view.finding.ids),
             ),

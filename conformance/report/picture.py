@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from markupsafe import Markup
 
+from conformance.report.drawing import (
+    GAP,
+    HEIGHT,
+    LETTER,
+    SvgPicture,
+    axis_label,
+    cell_text,
+    hatches,
+    offsets,
+    zigzag,
+    zigzag_steps,
+)
 from conformance.report.picture_window import Axis, DrawnWindow, parse_window
-from conformance.safe_text import shortened, visible
+from conformance.safe_text import visible
 
 MAX_CELLS = 12
 """Positions of an axis that are drawn at most, besides single ones between them."""
@@ -92,16 +103,6 @@ def _without_small_gaps(chosen: Sequence[int], first: int, last: int) -> Iterato
         yield last
 
 
-HEIGHT = 26
-"""The height of a cell, in pixels, as all sizes below."""
-
-GAP = 14
-"""The width of a break, and the space between two slices."""
-
-LETTER = 7.4
-"""The width of a letter."""
-
-
 class Panel:
     """A slice of a window, with its upper left corner at the origin."""
 
@@ -117,22 +118,22 @@ class Panel:
         rows = 0 if self.has_one_row else max(len(str(y)) for y in self.rows)
         self.left = round(rows * LETTER + 6, 1) if rows else 1.0
         self.top = 20.0 + (18.0 if caption else 0.0)
-        self.xs = _offsets(
+        self.xs = offsets(
             self.left, self.cell, len(self.columns), axis_breaks(self.columns, self.across)
         )
-        self.ys = _offsets(self.top, HEIGHT, len(self.rows), axis_breaks(self.rows, self.down))
+        self.ys = offsets(self.top, HEIGHT, len(self.rows), axis_breaks(self.rows, self.down))
         self.width = max(self.xs[-1] + 2, len(caption) * LETTER)
         self.height = self.ys[-1] + 2
 
     def parts(self) -> Iterator[Markup]:
         """Yield the elements of the panel, in the order in which they are painted."""
         if self.caption:
-            yield _label(0, 13, self.caption, "start")
+            yield axis_label(0, 13, self.caption, "start")
         for x, position in zip(self.xs, self.columns, strict=False):
-            yield _label(x + self.cell / 2, self.top - 6, str(position), "middle")
+            yield axis_label(x + self.cell / 2, self.top - 6, str(position), "middle")
         if not self.has_one_row:
             for y, position in zip(self.ys, self.rows, strict=False):
-                yield _label(self.left - 5, y + HEIGHT / 2 + 4, str(position), "end")
+                yield axis_label(self.left - 5, y + HEIGHT / 2 + 4, str(position), "end")
         for y, row in zip(self.ys, self.rows, strict=False):
             for x, column in zip(self.xs, self.columns, strict=False):
                 yield from self._cell(x, y, row, column)
@@ -146,7 +147,7 @@ class Panel:
         )
         if kind.startswith("tap pad"):
             yield Markup('<path class="hatch" d="{}"/>').format(
-                " ".join(_hatches(x + 1, y + 1, self.cell - 2, HEIGHT - 2))
+                " ".join(hatches(x + 1, y + 1, self.cell - 2, HEIGHT - 2))
             )
         if text := self.texts[row, column]:
             yield Markup(
@@ -174,7 +175,7 @@ class Panel:
         for _, position in positions:
             value = value[position]
         times = math.prod(axis.taps[position] for axis, position in positions)
-        return _short(value) + (f" \u00d7{times}" if times > 1 else "")
+        return cell_text(value) + (f" \u00d7{times}" if times > 1 else "")
 
     def _outline(self) -> Iterator[Markup]:
         """Yield a frame around all cells of this slice that the window spans."""
@@ -191,20 +192,10 @@ class Panel:
         top, bottom, left, right = self.top, self.ys[-1], self.left, self.xs[-1]
         for n in axis_breaks(self.columns, self.across):
             x = self.xs[n] - GAP / 2
-            yield _zigzag([(x + side, y) for side, y in _steps(top, bottom)])
+            yield zigzag([(x + side, y) for side, y in zigzag_steps(top, bottom)])
         for n in axis_breaks(self.rows, self.down):
             y = self.ys[n] - GAP / 2
-            yield _zigzag([(x, y + side) for side, x in _steps(left, right)])
-
-
-def _offsets(start: float, size: float, count: int, gaps: Sequence[int]) -> list[float]:
-    """Return where each cell begins, and where the last one ends; breaks take up space."""
-    offsets, offset = [], start
-    for number in range(count + 1):
-        offset += GAP * (number in gaps)
-        offsets.append(round(offset, 1))
-        offset += size
-    return offsets
+            yield zigzag([(x, y + side) for side, x in zigzag_steps(left, right)])
 
 
 def _span(
@@ -216,50 +207,11 @@ def _span(
     return (inside[0], inside[-1]) if inside else None
 
 
-def _steps(start: float, end: float) -> Iterator[tuple[float, float]]:
-    """Yield the corners of a zigzag, as distances from its line and along it."""
-    count = max(2, round((end - start) / 8))
-    for n in range(count + 1):
-        yield (3.0 if n % 2 else -3.0), round(start + (end - start) * n / count, 1)
-
-
-def _zigzag(corners: Sequence[tuple[float, float]]) -> Markup:
-    return Markup('<polyline class="break" points="{}"/>').format(
-        " ".join(f"{x:g},{y:g}" for x, y in corners)
-    )
-
-
-def _hatches(x: float, y: float, width: float, height: float) -> Iterator[str]:
-    """Yield slanted lines across a cell, as path data."""
-    for start in range(6, int(width + height), 6):
-        low, high = max(0.0, start - height), min(float(start), width)
-        yield f"M{x + low:g} {y + start - low:g}L{x + high:g} {y + start - high:g}"
-
-
-def _label(x: float, y: float, text: str, anchor: str) -> Markup:
-    return Markup('<text class="axis" x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(
-        x, y, anchor, text
-    )
-
-
-def _short(value: object) -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
-    return shortened(text, 9)
-
-
 MAX_SLICES = 4
 """Slices of a three-dimensional window that are drawn at most."""
 
 MAX_WIDTH = 620
 """The width into which slices beside each other have to fit."""
-
-
-@dataclass(frozen=True)
-class SvgPicture:
-    """An ``svg`` element, and a ``sentence`` with the same content."""
-
-    svg: Markup
-    sentence: str
 
 
 def window_picture(window: object) -> SvgPicture | None:

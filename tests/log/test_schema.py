@@ -33,6 +33,23 @@ DIAGNOSIS = {
     "place": {"where": "there", "vectors": 1, "elements": 2, **PASSING},
     "separates": {"failing": 1, "of_failing": 2, **PASSING},
 }
+CELLS = {"at": [0, 1], "rows": [-1], "columns": [2, 3], "counts": [[1, 0]], "values": [["", "1"]]}
+READS = {
+    "output": "Y",
+    "index": [0, 1],
+    "tensors": [
+        {
+            "name": "X",
+            "shape": [1, 2, 3, 4],
+            "elements": 1,
+            "padding": 2,
+            "of_slices": 3,
+            "slices": [CELLS],
+        }
+    ],
+    "of_terms": 1,
+    "terms": [["X[0]", "W[0]"]],
+}
 
 
 def lines() -> Iterator[dict[str, Any]]:
@@ -46,6 +63,7 @@ def lines() -> Iterator[dict[str, Any]]:
         if data["event"] == "finding":
             data |= {"diagnosis": DIAGNOSIS}
             data["detail"] |= {"fuzz": "a", "case": "b", "after": ["c"], "common": {"d": "e"}}
+            data["detail"] |= {"reads": READS}
         if data["event"] == "footer":
             data["endings"] = [{"message": "killed"}]
             data["strength"]["parts"] = [{**sample_runs.measured(), "covered": 1, "targets": 2}]

@@ -88,7 +88,47 @@ ELEMENTS = [
     }
     for n, ulp in enumerate((9_876_543, "inf", None))
 ]
-DETAIL = {"window": WINDOW, "plane": PLANE, "elements": ELEMENTS}
+READS = {
+    "output": "Y",
+    "index": [0, 1, 0, 2],
+    "tensors": [
+        {
+            "name": "X",
+            "shape": [1, 2, 2, 5],
+            "elements": 6,
+            "padding": 3,
+            "of_slices": 1,
+            "slices": [
+                {
+                    "at": [0, 1],
+                    "rows": [-1, 0, 1],
+                    "columns": [0, 1, 2, 3, 4],
+                    "counts": [[0, 1, 1, 1, 0], [0, 1, 1, 2, 0], [0, 1, 1, 1, 0]],
+                    "values": [[""] * 5, ["1", "2.5", "-3", "4", "5"], ["6", "7", "8", "9", "10"]],
+                }
+            ],
+        },
+        {
+            "name": "B",
+            "shape": [7],
+            "elements": 1,
+            "padding": 0,
+            "of_slices": 9,
+            "slices": [
+                {
+                    "at": [],
+                    "rows": [0],
+                    "columns": [0, 1, 3],
+                    "counts": [[0, 1, 0]],
+                    "values": [["0.5", "1.5", "nan"]],
+                }
+            ],
+        },
+    ],
+    "of_terms": 6,
+    "terms": [["X[0, 1, 0, 1]", "W[1, 0, 1, 0]"], ["X[0, 1, 0, 2]", "W[1, 0, 1, 1]"]],
+}
+DETAIL = {"window": WINDOW, "reads": READS, "plane": PLANE, "elements": ELEMENTS}
 
 
 def diagnosed(finding: Finding, diagnosis: Any, **detail: Any) -> Finding:

@@ -1,5 +1,7 @@
 """What the page shows of a diagnosis, of elements, of edges and of how far off answers are."""
 
+# ruff: noqa: RUF001 - mathematical signs are meant
+
 from __future__ import annotations
 
 import re
@@ -58,6 +60,10 @@ class TestDiagnosisOnThePage:
             "True of 20 of 20 failing vectors, and of 3 of 312 passing.",
             "As specified: The window spans positions 2 to 4 by 3 to 5; the data has 4 by 5.",
             "As the bug has it: The window spans positions 2 to 3 by 3 to 4;",
+            "X (1×2×2×5): 6 elements read, 3 positions outside.",
+            "B (7): 1 element read; 1 of 9 slices are shown.",
+            "Y[0, 1, 0, 2] is made of X[0, 1, 0, 1] × W[1, 0, 1, 0] + "
+            "X[0, 1, 0, 2] × W[1, 0, 1, 1] + 4 further terms.",
             "Got (2 wrong)",
             "17 wrong 8 0 wrong",
             "7.5555553 0x40f1c71c [7.555555, 7.555556] 17.0 0x41880000 9,876,543 ULP",
