@@ -6,7 +6,7 @@ operator refuses is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_for
-from conformance.core.operator import Attribute, Operator, Tensor
+from conformance.core.operator import Attribute, Dimension, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, DType
 from conformance.errors import ConformanceError
 from conformance.model import Case
 
@@ -56,7 +56,7 @@ def definition_cases(
         def integer(low: int, high: int) -> int:
             return draw(st.integers(FAR + low, FAR + high)) - FAR
 
-        case = _Draw(operator, integer).case(tuple(dtypes))
+        case = Draw(operator, integer).case(tuple(dtypes))
         assume(case is not None)
         assert case is not None
         assume(not ranks or case.rank in ranks)
@@ -89,12 +89,13 @@ def draw_cases(
 
 
 @dataclass
-class _Draw:
+class Draw:
     """The values of one case, as they are drawn."""
 
     operator: Operator
     integer: Callable[[int, int], int]
     values: dict[str, Any] = field(default_factory=dict)
+    max_terms: int = MAX_TERMS
 
     def case(self, dtypes: tuple[str, ...]) -> Case | None:
         """A case; None if what was drawn is not valid."""
@@ -104,26 +105,24 @@ class _Draw:
             for variable, allowed in operator.types.items()
         }
         self.groups()
-        attributes = {}
-        for attribute in operator.attributes.values():
-            value = self.attribute(attribute)
-            if value is not None:
-                attributes[attribute.name] = value
+        lists = [a for a in operator.attributes.values() if a.list]
+        attributes = self.attributes([a for a in operator.attributes.values() if not a.list])
         for dim in operator.dims.values():
-            sizes = tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
-            self.values[dim.name] = sizes
+            self.values[dim.name] = self.dimension(dim)
+        # Lists may repeat dimensions, so they are drawn after them.
+        attributes |= self.attributes(lists)
         try:
             shapes, operands = self.shapes()
             binding = Binding(operator, attributes, shapes, operands)
             valid = not binding.violations() and self.is_small(binding)
         except ConformanceError:
             return None
-        patterns = (
-            self.pick(patterns_for(DTYPES[types.get(tensor.type, tensor.type)]))
+        dtypes_of = (
+            DTYPES[types.get(tensor.type, tensor.type)]
             for tensor in operator.inputs
             if tensor.entries is None
         )
-        pattern = SEPARATOR.join(patterns)
+        pattern = SEPARATOR.join(self.pattern(dtype) for dtype in dtypes_of)
         seed = self.integer(0, SEEDS - 1)
         case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
         return case if valid else None
@@ -132,9 +131,13 @@ class _Draw:
         """Whether there is something to compute, and not too much of it."""
         for definition in self.operator.define.values():
             extents = binding.flat([*definition.at.values(), *definition.over.values()])
-            if not 0 < prod(extents) <= MAX_TERMS or min(extents, default=1) < 1:
+            if not 0 < prod(extents) <= self.max_terms or min(extents, default=1) < 1:
                 return False
         return True
+
+    def pattern(self, dtype: DType) -> str:
+        """How a tensor is filled."""
+        return str(self.pick(patterns_for(dtype)))
 
     def pick(self, values: tuple[Any, ...]) -> Any:
         return values[self.integer(0, len(values) - 1)]
@@ -158,11 +161,23 @@ class _Draw:
             count = self.integer(least, MAX_AXES - (group in stretched))
             self.values[group] = tuple(range(count))
 
+    def dimension(self, dim: Dimension) -> Any:
+        """The extent of a dimension, or one for each axis."""
+        return tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
+
+    def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
+        """The values of attributes, without those that are left out."""
+        values = {attribute.name: self.attribute(attribute) for attribute in attributes}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def departs(self, attribute: Attribute) -> bool:
+        """Whether an attribute that has a default is given."""
+        return self.one_in(2 if not attribute.list else 4)
+
     def attribute(self, attribute: Attribute) -> Any:
         """The value of an attribute; None where its default is left out."""
-        axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
         has_default = attribute.default is not None
-        if has_default and not self.one_in(2 if not attribute.list else 4):
+        if has_default and not self.departs(attribute):
             default = attribute.default
             self.values[attribute.name] = (
                 (default,) * len(self.values[attribute.per]) if attribute.per else default
@@ -170,21 +185,25 @@ class _Draw:
             if attribute.list:
                 self.values[attribute.name] = tuple(default)
             return None
-        if attribute.list:
-            value: Any = [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
-        elif attribute.words and self.one_in(2):
+        if attribute.words and not attribute.list and self.one_in(2):
             word = self.pick(tuple(attribute.words))
             number = attribute.words[word]
             self.values[attribute.name] = (
                 (number,) * len(self.values[attribute.per]) if attribute.per else number
             )
             return word
-        elif attribute.per:
-            value = [self.entry(attribute) for _ in self.values[attribute.per]]
-        else:
-            value = self.entry(attribute)
+        value = self.value(attribute)
         self.values[attribute.name] = tuple(value) if isinstance(value, list) else value
         return value
+
+    def value(self, attribute: Attribute) -> Any:
+        """The value of an attribute that is given."""
+        if attribute.list:
+            axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
+            return [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
+        if attribute.per:
+            return [self.entry(attribute) for _ in self.values[attribute.per]]
+        return self.entry(attribute)
 
     def entry(self, attribute: Attribute) -> Any:
         if attribute.type == "word":
