@@ -80,7 +80,7 @@ def draw_cases(
     chance = Random(seed)  # noqa: S311 - no secret
     cases: list[Case] = []
     for _ in range(TRIES * count):
-        case = _Draw(operator, chance.randint).case(tuple(dtypes))
+        case = Draw(operator, chance.randint).case(tuple(dtypes))
         if case is not None and (not ranks or case.rank in ranks):
             cases.append(case)
             if len(cases) == count:
