@@ -46,6 +46,9 @@ class Evaluation:
     Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
     """
 
+    reads_anything = False
+    """Whether a read outside of a tensor has some value, as a program's has, and is no error."""
+
     def __init__(
         self,
         operator: Operator,
@@ -119,6 +122,12 @@ class Evaluation:
     def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
         """Return a definition over its index space, or over a part of it."""
         return IndexSpace(self, definition, part)
+
+    def positions(
+        self, _definition: Definition, _extents: Mapping[str, Any], axes: list[NDArray[np.int64]]
+    ) -> list[NDArray[np.int64]]:
+        """Return the positions along each axis of an index space, which are all of ``axes``."""
+        return axes
 
     def outputs(self, wide: bool = False) -> list[Array]:
         """Return each output in its type, rounded once from the exact value.
