@@ -132,9 +132,9 @@ def torch() -> Backend:
 @pytest.mark.parametrize(
     ("example", "attributes", "reason"),
     [
-        ("filter", {"auto_pad": "SAME_LOWER"}, "PyTorch has no 'SAME_LOWER'"),
+        ("filter", {"auto_pad": "SAME_LOWER"}, "PyTorch has no 'same_lower'"),
         ("filter", {"auto_pad": "SAME_UPPER", "strides": [2]}, "by 'same' at stride 1 alone"),
-        ("filter", {"kernel_shape": [3]}, "takes the shape of filters from them"),
+        ("filter", {"kernel_shape": [3]}, "take the shape of filters from them"),
         ("filter", {"pads": [1, 1, 1]}, "pads of other axes"),
         ("its pads", {**UNIT, "pads_begin": [-1]}, "negative padding"),
         ("transposed", {"output_shape": [3]}, "take no size of the result"),
