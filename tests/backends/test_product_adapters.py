@@ -86,6 +86,11 @@ EXAMPLES: dict[str, tuple[str, list[Any], Attributes, Any]] = {
 
 LACKING: dict[str, dict[str, str]] = {
     "torch": {},
+    "jax": {
+        "transposed, groups": "no groups",
+        "transposed, its groups": "no groups",
+        "transposed, more at the end": "no output_padding",
+    },
 }
 """For each backend the examples that it cannot be asked for, and a word of the reason."""
 
