@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from conformance.core.loader import file_of, is_defined, load_operator, shipped_names
+from conformance.docs.definition_facts import DefinitionFacts
 from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
@@ -14,12 +17,18 @@ from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite, open_suite
 
+T = TypeVar("T", OpSpec, DefinitionFacts)
+
 
 @dataclass(frozen=True)
 class PageSource:
-    """Specifications in the requested order, a suite that may lack some of them, and runs."""
+    """Specifications in the requested order, a suite that may lack some of them, and runs.
+
+    ``definitions`` are the operators among them that are definitions.
+    """
 
     specs: tuple[OpSpec, ...]
+    definitions: tuple[DefinitionFacts, ...]
     suite: Suite
     runs: tuple[RunLog, ...]
 
@@ -35,18 +44,31 @@ def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> 
             two specifications would have pages of one name.
     """
     source = open_suite(suite)
-    names = tuple(ops) or tuple(shipped_specs() if suite is None else source.specs)
-    specs = tuple(source.specs.get(op) or find_spec(op) for op in names)
-    spec_by_name: dict[str, OpSpec] = {}
-    for spec in specs:
+    names = tuple(ops) or tuple(source.specs)
+    if suite is None and not ops:
+        names = (*shipped_specs(), *shipped_names())
+    defined = [name for name in names if name not in source.specs and is_defined(name)]
+    specs = [source.specs.get(name) or find_spec(name) for name in names if name not in defined]
+    definitions = [DefinitionFacts(load_operator(name), str(file_of(name))) for name in defined]
+    return PageSource(
+        _of_different_names(specs),
+        _of_different_names(definitions),
+        source,
+        tuple(map(read_whole, logs)),
+    )
+
+
+def _of_different_names(operators: Sequence[T]) -> tuple[T, ...]:
+    by_name: dict[str, T] = {}
+    for operator in operators:
         # Some file systems do not tell capitals from small letters.
-        first = spec_by_name.setdefault(spec.op.casefold(), spec)
-        if first is not spec:
+        first = by_name.setdefault(operator.op.casefold(), operator)
+        if first is not operator:
             raise UsageError(
-                f"{spec.file} and {first.file} both specify {spec.op}",
+                f"{operator.file} and {first.file} both specify {operator.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return PageSource(tuple(spec_by_name.values()), source, tuple(map(read_whole, logs)))
+    return tuple(by_name.values())
 
 
 def show_command(suite: str | None) -> str:
