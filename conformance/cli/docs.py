@@ -52,9 +52,10 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
 
     For authors of kernels and specifications: attributes, shapes, rules and errata;
     implementation-defined behaviour, with the interpretation of each backend; coverage targets,
-    with a picture and vectors; negative tests; and known bugs of implementations.
+    with a picture and vectors; negative tests; and known bugs of implementations. Of definitions in
+    index notation (docs/definitions.md): interface, formulas, conditions.
     """
-    from conformance.docs.html import file_name, index_page, operator_page
+    from conformance.docs.html import definition_page, file_name, index_page, operator_page
     from conformance.docs.operator_facts import collect_facts
     from conformance.docs.source import open_source, show_command
     from conformance.report.registry import write_text
@@ -67,7 +68,10 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
             facts = collect_facts(spec, source.suite, source.runs, show_command(suite))
             all_facts.append(facts)
             write_text(out / file_name(spec.op), operator_page(facts))
-    index = write_text(
-        out / "index.html", index_page(all_facts, source.runs, source.suite.manifest.name)
+    for definition in source.definitions:
+        write_text(out / file_name(definition.op), definition_page(definition))
+    text = index_page(all_facts, source.runs, source.suite.manifest.name, source.definitions)
+    index = write_text(out / "index.html", text)
+    click.echo(
+        f"wrote {index}, and {len(all_facts) + len(source.definitions)} operator pages", err=True
     )
-    click.echo(f"wrote {index}, and {len(all_facts)} operator pages", err=True)

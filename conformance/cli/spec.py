@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import click
 
 from conformance.cli.docs import docs
 from conformance.cli.remote_paths import SourcePath
-from conformance.errors import EXIT_USAGE, Problem, SpecError
+from conformance.errors import EXIT_USAGE, Problem, SpecError, UsageError
 
 WIDTH = 100
 """Wider lines are hard to read."""
@@ -110,6 +110,9 @@ Examples:
   conformance spec show specs/MyOp-1.yaml --suite my-suite
       your own operator, with the vectors you generated
 
+  conformance spec show onnx.Conv-22
+      an operator that is a definition, as a formula
+
 "conformance spec docs" writes the same as HTML pages, with pictures of windows.
 """
 )
@@ -138,22 +141,49 @@ def show(
     conditions for them. The other sections are rules and errata; implementation-defined behaviour;
     coverage targets (edges), each with its smallest vector; negative tests; and known bugs with
     links to public reports.
+
+    Of a definition in index notation (docs/definitions.md), rules are its formulas.
     """
     from conformance.cli.spec_text import operator_text, section_hints
     from conformance.cli.text import terminal
+    from conformance.core.loader import is_defined
     from conformance.docs.operator_facts import collect_facts
     from conformance.docs.source import open_source, show_command
 
+    width = min(terminal()["width"], WIDTH)
+    if is_defined(op):
+        if logs:
+            raise UsageError(f"{op} is a definition: run logs say nothing of it yet")
+        _show_definition(op, sections, width)
+        return
     source = open_source([op], suite, logs)
     loaded = source.specs[0]
     facts = collect_facts(loaded, source.suite, source.runs, show_command(suite))
     selected = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
-    width = min(terminal()["width"], WIDTH)
     for line in operator_text(facts, [name for name in SECTIONS if name in selected], width):
         click.echo(line)
     if selected is SHORT:
         for line in section_hints(facts, width):
             click.echo(line)
+
+
+def _show_definition(op: str, sections: Collection[str], width: int) -> None:
+    """Print the sections that a definition has, all of them by default."""
+    from conformance.cli.definition_text import SECTIONS as OF_DEFINITIONS
+    from conformance.cli.definition_text import definition_text
+    from conformance.core.loader import load_operator
+    from conformance.docs.definition_facts import DefinitionFacts
+
+    unknown = [name for name in sections if name not in OF_DEFINITIONS]
+    if unknown:
+        raise UsageError(
+            f"{op} is a definition: it has no section '{unknown[0]}'",
+            hint=f"it has {', '.join(OF_DEFINITIONS)}",
+        )
+    facts = DefinitionFacts(load_operator(op))
+    selected = [name for name in OF_DEFINITIONS if not sections or name in sections]
+    for line in definition_text(facts, selected, width):
+        click.echo(line)
 
 
 @spec.command(

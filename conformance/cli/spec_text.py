@@ -31,19 +31,29 @@ def operator_text(facts: OperatorFacts, sections: Iterable[str], width: int) -> 
     Only addresses and commands (:data:`COPIED`) may be wider.
     """
     spec = facts.spec
-    yield spec.op
-    for line in (spec.summary, spec.document.title, spec.document.url):
-        yield from _paragraph("  ", line, width)
+    yield from heading_lines(spec.op, (spec.summary, spec.document.title, spec.document.url), width)
     for name in sections:
         heading, entries = SECTIONS[name]
-        yield ""
-        yield heading
-        empty = True
-        for entry in entries(facts):
-            empty = False
-            yield from _lines(entry, width)
-        if empty:
-            yield "  none"
+        yield from section_lines(heading, entries(facts), width)
+
+
+def heading_lines(op: str, paragraphs: Iterable[str], width: int) -> Iterator[str]:
+    """Yield an operator's name, and what is said below it."""
+    yield op
+    for paragraph in paragraphs:
+        yield from _paragraph("  ", paragraph, width)
+
+
+def section_lines(heading: str, entries: Iterable[Entry], width: int) -> Iterator[str]:
+    """Yield a section: its heading, and each name with the paragraphs beside it."""
+    yield ""
+    yield heading
+    empty = True
+    for entry in entries:
+        empty = False
+        yield from _lines(entry, width)
+    if empty:
+        yield "  none"
 
 
 def section_hints(facts: OperatorFacts, width: int) -> Iterator[str]:

@@ -32,7 +32,7 @@ class Formula:
 
     def page(self) -> str:
         """Return the ``math`` element."""
-        return f"<math>{self.mathml}</math>"
+        return f'<math displaystyle="true">{self.mathml}</math>'
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,15 @@ def definition_lines(definition: Definition) -> Iterator[Line]:
         if indices:
             yield Line("for", _list(_range(name, tree) for name, tree in indices.items()))
     if definition.keep is not None:
-        yield Line("over the terms where", formula(definition.keep))
+        yield Line("over", _row(_words("the terms where "), formula(definition.keep)))
     if definition.outside == SKIP:
-        yield Line("without the terms that read outside of", _words("a tensor"))
+        yield Line("without", _words("the terms that read outside of a tensor"))
     elif isinstance(definition.outside, Node):
-        yield Line("where a read outside of a tensor gives", formula(definition.outside))
+        read = _words("a read outside of a tensor gives ")
+        yield Line("where", _row(read, formula(definition.outside)))
     if definition.unspecified is not None:
-        yield Line("with any value where", formula(definition.unspecified, meanings))
+        where = formula(definition.unspecified, meanings)
+        yield Line("with", _row(_words("any value where "), where))
 
 
 def _range(name: str, extent: Node) -> Formula:
@@ -130,7 +132,7 @@ def _name(name: str) -> Formula:
 
 def _words(text: str) -> Formula:
     # A page drops spaces at the ends.
-    inner = escape(text.replace(" ", "\N{NO-BREAK SPACE}"))
+    inner = escape(text).replace(" ", "&#160;")
     return Formula(text, f"<mtext>{inner}</mtext>" if text else "")
 
 

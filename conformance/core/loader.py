@@ -28,6 +28,11 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
+def file_of(op: str) -> Path:
+    """Return the file of an operator: a shipped name's, or the path that it is."""
+    return Path(op) if op.endswith((".yaml", ".yml")) else folder() / f"{op}.yaml"
+
+
 def is_defined(op: str) -> bool:
     """Return whether an operator is a definition.
 
@@ -64,7 +69,7 @@ def load_operator(op: str) -> Operator:
 
 @lru_cache(maxsize=64)
 def _shipped(op: str) -> Operator:
-    path = folder() / f"{op}.yaml"
+    path = file_of(op)
     return _checked(_source(path, read_text(path)))
 
 

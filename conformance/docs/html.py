@@ -11,7 +11,10 @@ from urllib.parse import quote
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from conformance.core.formula import Formula
+from conformance.core.formula import formula as formula_of
 from conformance.docs import wording
+from conformance.docs.definition_facts import DefinitionFacts
 from conformance.docs.formula import branches, readable
 from conformance.docs.operator_facts import OperatorFacts
 from conformance.log.run_log import RunLog
@@ -47,8 +50,21 @@ def operator_page(facts: OperatorFacts) -> str:
     )
 
 
+def definition_page(facts: DefinitionFacts) -> str:
+    """Render the page of an operator that is a definition.
+
+    The page is the same for the same file.
+    """
+    return render_page(
+        "definition.html.j2", _templates(), STYLES, facts=facts, operator=facts.operator
+    )
+
+
 def index_page(
-    operators: Sequence[OperatorFacts], runs: Iterable[RunLog] = (), suite: str = ""
+    operators: Sequence[OperatorFacts],
+    runs: Iterable[RunLog] = (),
+    suite: str = "",
+    definitions: Sequence[DefinitionFacts] = (),
 ) -> str:
     """Render the page that leads to operators' pages; ``suite`` names the vectors' suite."""
     return render_page(
@@ -56,6 +72,7 @@ def index_page(
         _templates(),
         STYLES,
         operators=operators,
+        definitions=definitions,
         runs=tuple(runs),
         suite=suite,
     )
@@ -147,11 +164,18 @@ def _pictures(facts: OperatorFacts) -> dict[str, Illustration]:
     return illustrations
 
 
+def _math(formula: Formula) -> Markup:
+    """Render a formula; all names in it are escaped already."""
+    return Markup(formula.page())  # noqa: S704
+
+
 @cache
 def _templates() -> Environment:
     templates = template_environment("conformance.docs")
     templates.filters.update(
         formula=formula,
+        math=_math,
+        expression=formula_of,
         link=link,
         names=_code_between_backticks,
         sentence=lambda text: text[:1].upper() + text[1:],

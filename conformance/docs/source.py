@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from conformance.core.operator import Operator
+from conformance.docs.definition_facts import DefinitionFacts
 from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find_spec, shipped_specs
 from conformance.spec.model import OpSpec
-from conformance.specification import by_rules
+from conformance.specification import find_spec, shipped_operators
 from conformance.suite.store import Suite, open_suite
+
+T = TypeVar("T", OpSpec, DefinitionFacts)
 
 
 @dataclass(frozen=True)
 class PageSource:
-    """Specifications in the requested order, a suite that may lack some of them, and runs."""
+    """Specifications in the requested order, a suite that may lack some of them, and runs.
+
+    ``definitions`` are the operators among them that are definitions.
+    """
 
     specs: tuple[OpSpec, ...]
+    definitions: tuple[DefinitionFacts, ...]
     suite: Suite
     runs: tuple[RunLog, ...]
 
@@ -36,18 +44,27 @@ def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> 
             two specifications would have pages of one name.
     """
     source = open_suite(suite)
-    names = tuple(ops) or tuple(shipped_specs() if suite is None else source.specs)
-    specs = [by_rules(source.specs.get(op) or find_spec(op), "a page") for op in names]
-    spec_by_name: dict[str, OpSpec] = {}
-    for spec in specs:
+    names = tuple(ops) or tuple(shipped_operators() if suite is None else source.specs)
+    specs = [source.specs.get(name) or find_spec(name) for name in names]
+    return PageSource(
+        _of_different_names([spec for spec in specs if isinstance(spec, OpSpec)]),
+        _of_different_names([DefinitionFacts(s) for s in specs if isinstance(s, Operator)]),
+        source,
+        tuple(map(read_whole, logs)),
+    )
+
+
+def _of_different_names(operators: Sequence[T]) -> tuple[T, ...]:
+    by_name: dict[str, T] = {}
+    for operator in operators:
         # Some file systems do not tell capitals from small letters.
-        first = spec_by_name.setdefault(spec.op.casefold(), spec)
-        if first is not spec:
+        first = by_name.setdefault(operator.op.casefold(), operator)
+        if first is not operator:
             raise UsageError(
-                f"{spec.file} and {first.file} both specify {spec.op}",
+                f"{operator.file} and {first.file} both specify {operator.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return PageSource(tuple(spec_by_name.values()), source, tuple(map(read_whole, logs)))
+    return tuple(by_name.values())
 
 
 def show_command(suite: str | None) -> str:

@@ -67,7 +67,8 @@ def test_notation(text: str, shown: str) -> None:
 
 def test_an_element_on_a_page() -> None:
     assert formula(parsed("sqrt(X[a, b] / 2)")).page() == (
-        "<math><msqrt><mfrac><mrow><mi>X</mi><mo>[</mo><mrow><mi>a</mi><mo>,</mo><mi>b</mi></mrow>"
+        '<math displaystyle="true"><msqrt>'
+        "<mfrac><mrow><mi>X</mi><mo>[</mo><mrow><mi>a</mi><mo>,</mo><mi>b</mi></mrow>"
         "<mo>]</mo></mrow><mn>2</mn></mfrac></msqrt></math>"
     )
 

@@ -10,12 +10,15 @@ from chromium import (
 )
 from test_operator_pages import hostile_account
 
-from conformance.docs.html import file_name, operator_page
+from conformance.core.loader import load_operator
+from conformance.docs.definition_facts import DefinitionFacts
+from conformance.docs.html import definition_page, file_name, operator_page
 from conformance.spec.loader import shipped_specs
 
 pytestmark = pytest.mark.needs("dev", "chromium")
 
-EVERY = (*shipped_specs(), "index", "hostile")
+DEFINITIONS = ("onnx.Conv-22", "MatMul-1")
+EVERY = (*shipped_specs(), *DEFINITIONS, "index", "hostile")
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +26,9 @@ def folder(tmp_path_factory, pages):
     folder = tmp_path_factory.mktemp("pages")
     for op in shipped_specs():
         (folder / file_name(op)).write_text(pages[op], "utf-8")
+    for op in DEFINITIONS:
+        facts = DefinitionFacts(load_operator(op))
+        (folder / file_name(op)).write_text(definition_page(facts), "utf-8")
     (folder / "index.html").write_text(pages["index"], "utf-8")
     told, _ = hostile_account(folder)
     (folder / "hostile.html").write_text(operator_page(told), "utf-8")

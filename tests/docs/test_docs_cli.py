@@ -11,6 +11,7 @@ import tiny
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
+from conformance.core.loader import shipped_names
 from conformance.spec.loader import shipped_specs
 from conformance.suite.store import Suite
 
@@ -30,8 +31,9 @@ def test_pages_of_the_shipped_operators(
     found = docs("--out", tmp_path / "pages", SAMPLE, *suite)
     assert found.exit_code == 0, found.output
     assert found.stdout == ""
-    assert f"{len(shipped_specs())} operator pages" in found.stderr
-    names = {"index.html", *(f"{op}.html" for op in shipped_specs())}
+    ops = (*shipped_specs(), *shipped_names())
+    assert f"{len(ops)} operator pages" in found.stderr
+    names = {"index.html", *(f"{op}.html" for op in ops)}
     assert tiny.content(tmp_path / "pages").keys() == names
     assert "torch 2.13.0" in (tmp_path / "pages" / "AvgPool-1.html").read_text("utf-8")
 
