@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from conformance import codec
+from conformance.core.element_picture import element_picture
+from conformance.core.evaluate import Evaluation
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.grade.compare import describe_element
@@ -21,10 +25,11 @@ from conformance.grade.interpretation_match import (
 )
 from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
-from conformance.model import Finding, Result, Vector
+from conformance.model import Finding, Result, Vector, Witness
 from conformance.reference import facts
+from conformance.spec.catalogue import Change
 from conformance.spec.model import OpSpec, RuleChange
-from conformance.specification import Specification
+from conformance.specification import planes_of
 from conformance.suite.store import Suite
 
 MAX_PLANE = 40_000
@@ -43,12 +48,13 @@ class Illustrator:
     precision: Mapping[str, str]
 
     def illustrated(
-        self, finding: Finding, smallest: Result, variants: Sequence[RuleChange] = ()
+        self, finding: Finding, smallest: Result, variants: Sequence[Change] = ()
     ) -> Finding:
         """Add the pictures of a finding's ``smallest`` result to its ``detail``.
 
         ``window`` is described by the picture of the operator's family; ``under`` in it is the
         window under ``variants``, the mutants that the backend is taken to have, if that differs.
+        ``reads`` is what an element of a definition is computed from.
         ``plane`` and ``elements`` are in docs/run-log.md.
         """
         if finding.witness is None:
@@ -56,12 +62,17 @@ class Illustrator:
         vector = self.suite.get(finding.smallest)
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
-        pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
+        pictures: dict[str, Any] = {}
+        if isinstance(spec, OpSpec):
+            rules = tuple(change for change in variants if isinstance(change, RuleChange))
+            pictures["window"] = _window(spec, vector, index, rules)
+        elif spec is not None:
+            pictures["reads"] = _reads(spec, vector, finding.witness)
         outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
-                planes = spec.layout.planes if isinstance(spec, OpSpec) else _planes(match)
+                planes = 0 if spec is None else planes_of(spec, len(index))
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
                 pictures["elements"] = _elements(match, self.precision)
         drawn = {name: picture for name, picture in pictures.items() if picture}
@@ -69,15 +80,12 @@ class Illustrator:
 
 
 def _window(
-    spec: Specification | None,
-    vector: Vector,
-    index: tuple[int, ...],
-    variants: tuple[RuleChange, ...],
+    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: tuple[RuleChange, ...]
 ) -> dict[str, Any] | None:
     inputs, shape = vector.inputs, vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
-    shown = spec.kin.picture if isinstance(spec, OpSpec) else None
-    if not isinstance(spec, OpSpec) or shown is None or not inside:
+    shown = spec.kin.picture
+    if shown is None or not inside:
         return None
     planes = spec.layout.planes
     if prod(inputs[0].shape[planes:]) > MAX_PLANE:
@@ -101,6 +109,19 @@ def _window(
     under = None if other is None else {key: other[key] for key in compared if key in other}
     differs = under is not None and any(under[key] != window[key] for key in under)
     return {**window, "under": under} if differs else window
+
+
+def _reads(spec: Operator, vector: Vector, witness: Witness) -> dict[str, Any] | None:
+    """What the worst element of an output is computed from; None for one that the output lacks."""
+    outputs = [output for output in spec.outputs if output.name == witness.output]
+    inputs = dict(zip(spec.tensors, vector.arguments, strict=True))
+    try:
+        evaluation = Evaluation(spec, vector.case.attributes, inputs)
+        picture = element_picture(evaluation, outputs[0], witness.index)
+    except (ConformanceError, IndexError, ValueError):
+        return None  # a suite may hold what is no case of its specification
+    drawn: dict[str, Any] = codec.to_json(picture)
+    return drawn
 
 
 def holding(
@@ -138,11 +159,6 @@ def _plane(match: Match, output: str, index: tuple[int, ...], planes: int) -> di
             "wrong": compared.wrong[at].tolist(),
         }
     return None
-
-
-def _planes(match: Match) -> int:
-    """The dimensions before the last two, which are a plane of any output."""
-    return max(0, match.answers[0].expected.ndim - 2)
 
 
 def _texts(array: Array) -> Any:
