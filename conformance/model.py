@@ -73,6 +73,16 @@ class Case:
         }
 
     @property
+    def rank(self) -> int:
+        """The largest rank of its tensors, by which its partition goes."""
+        return max(map(len, self.shapes.values()), default=0)
+
+    @property
+    def dtype(self) -> str:
+        """The element type of its first type variable."""
+        return next(iter(self.types.values()))
+
+    @property
     def request(self) -> dict[str, Any]:
         """The case as JSON data, without its operator and empty values."""
         data = self.canonical()
@@ -85,9 +95,9 @@ class Case:
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         shape = "x".join(str(n) for s in self.shapes.values() for n in s)
-        dtype = next(iter(self.types.values()))
-        slug = f"reject-{self.reject}" if self.reject else self.pattern
-        return f"{dtype}-{shape}-{slug}-{digest}"
+        patterns = "-".join(dict.fromkeys(self.pattern.split("+")))
+        slug = f"reject-{self.reject}" if self.reject else patterns
+        return f"{self.dtype}-{shape}-{slug}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -131,8 +141,9 @@ class Answer:
 class Vector:
     """A case with its inputs and expected outputs, which a negative test lacks.
 
-    ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to the
-    expected outputs under it, present only where they differ from ``answers``.
+    ``inputs`` are those that the case gives, ``absent`` the places of optional ones that it does
+    not give. ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to
+    the expected outputs under it, present only where they differ from ``answers``.
     """
 
     id: str
@@ -144,6 +155,15 @@ class Vector:
     inputs: tuple[Array, ...]
     answers: tuple[Answer, ...]
     readings: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
+    absent: tuple[int, ...] = ()
+
+    @property
+    def arguments(self) -> list[Array | None]:
+        """The inputs in the order of the specification, None for one that is absent."""
+        arguments: list[Array | None] = list(self.inputs)
+        for index in self.absent:
+            arguments.insert(index, None)
+        return arguments
 
 
 class Status(enum.StrEnum):

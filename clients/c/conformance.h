@@ -118,7 +118,7 @@ static inline const char *cf_name_of(cf_dtype dtype)
 /* Input i, or NULL. It may be written to, and that is reported. */
 static inline const cf_array *cf_input(const cf_call *call, int i)
 {
-    return i < 0 || i >= call->input_count ? NULL : &call->inputs[i];
+    return i < 0 || i >= call->input_count || !call->inputs[i].data ? NULL : &call->inputs[i];
 }
 
 static inline int cf_say(cf_call *call, int result, const char *format, va_list values)
@@ -556,6 +556,10 @@ static inline int cf_describe(cf_call *call, cf_json facts, size_t *offset, uint
     long long number;
     int i;
     memset(array, 0, sizeof *array);
+    if (facts.begin && *facts.begin == 'n') { /* null: an optional input that is absent */
+        call->input_count++;
+        return 1;
+    }
     if (!shape.begin || *shape.begin != '[' || !dtype.begin || *dtype.begin != '"') return 0;
     for (i = 0; i < CF_TYPES; i++) {
         size_t length = strlen(cf_name_of((cf_dtype)i));
@@ -638,7 +642,7 @@ static inline int cf_respond(int to, const cf_call *call, int result, long long 
                     call->number, endings[result], message, nanoseconds / 1000000000,
                     nanoseconds % 1000000000);
     for (i = 0; i < call->input_count; before += call->inputs[i].bytes, i++)
-        if (memcmp(before, call->inputs[i].data, call->inputs[i].bytes)) {
+        if (call->inputs[i].data && memcmp(before, call->inputs[i].data, call->inputs[i].bytes)) {
             used += snprintf(text + used, sizeof text - used, "%s%d", comma, i);
             comma = ",";
         }

@@ -11,6 +11,7 @@ from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import MutantStates, mutant_states
 from conformance.audit.score import MutationScore
 from conformance.grade.precision import match_patterns
+from conformance.specification import by_rules
 from conformance.suite.store import Suite
 
 CHUNK = 40
@@ -31,7 +32,9 @@ class KillsTask:
     def run(self) -> dict[str, tuple[Kill, ...]]:
         specs = self.suite.specs
         vectors = list(self.suite.vectors())
-        all_kills = MutantRunner(specs[self.op], specs.faults(self.op)).all_kills(vectors)
+        all_kills = MutantRunner(
+            by_rules(specs[self.op], "an audit"), specs.faults(self.op)
+        ).all_kills(vectors)
         return {vector.id: kills for vector, kills in zip(vectors, all_kills, strict=True)}
 
 
@@ -82,7 +85,9 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
         if entry.id in score.kills
     }
     proven = {partition: state.inert for partition, state in survivors.items()}
-    return mutant_states(suite.specs[score.op], score.mutants, cases, score.kills, proven)
+    return mutant_states(
+        by_rules(suite.specs[score.op], "an audit"), score.mutants, cases, score.kills, proven
+    )
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
@@ -98,7 +103,7 @@ def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
 def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
     """Run the hold-out experiment on the vectors that a score was measured on."""
     entries = [entry for entry in suite.manifest.of([score.op]) if entry.id in score.kills]
-    ranks = {entry.id: suite.read(entry).inputs[0].ndim for entry in entries}
+    ranks = {entry.id: suite.read(entry).case.rank for entry in entries}
     return hold_out(score, entries, ranks)
 
 

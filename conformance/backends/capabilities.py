@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.backends.layouts import Orders, axis_orders
-from conformance.errors import BackendError, EvaluationError, ExpressionError
+from conformance.errors import BackendError, EvaluationError, ExpressionError, InvalidCase
 from conformance.model import Case
 from conformance.safe_text import one_line, shortened
-from conformance.spec.case_environment import Environment
-from conformance.spec.expressions import Expression, Kind, compile_expression
-from conformance.spec.model import OpSpec
-from conformance.spec.scope import base_scope, case_scope
+
+if TYPE_CHECKING:  # where a backend runs, no specification is read
+    from conformance.specification import Condition, Specification
 
 MAX_REASON = 80
 """Characters that a claim has of a reason."""
@@ -63,7 +62,7 @@ class Capabilities:
     layout: tuple[str, ...] | None = None
     index_layout: tuple[str, ...] | None = None
     # By identity of the specification, which is kept alive so that it stays one.
-    _compiled: dict[tuple[int, str], tuple[OpSpec, Expression]] = field(
+    _compiled: dict[tuple[int, str], Condition] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -136,7 +135,7 @@ class Capabilities:
         return cls(excluding=excluding, **lists)
 
     def reason_against(
-        self, spec: OpSpec, case: Case, *, backend: str = "the backend"
+        self, spec: Specification, case: Case, *, backend: str = "the backend"
     ) -> str | None:
         """Tell why a case is not claimed; None if it is.
 
@@ -146,8 +145,7 @@ class Capabilities:
         Raises:
             BackendError: naming ``backend``, if a predicate makes no sense for the operator.
         """
-        dtype = case.types[spec.data.type]
-        rank = len(case.shapes[spec.data.name])
+        dtype, rank = case.dtype, case.rank
         if not _is_any(spec.op, self.operators):
             return f"{spec.op} is not among the declared operators"
         if self.dtypes is not None and dtype not in self.dtypes:
@@ -159,7 +157,7 @@ class Capabilities:
                 return exclusion.reason
         return None
 
-    def _about(self, spec: OpSpec) -> Iterator[Exclusion]:
+    def _about(self, spec: Specification) -> Iterator[Exclusion]:
         """The exclusions that speak of an operator."""
         for exclusion in self.excluding:
             if _is_any(spec.op, None if exclusion.op is None else (exclusion.op,)):
@@ -216,22 +214,24 @@ class Capabilities:
             **{name: list(names) for name in LAYOUTS if (names := getattr(self, name)) is not None},
         }
 
-    def _meets(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool:
+    def _meets(self, spec: Specification, case: Case, exclusion: Exclusion, backend: str) -> bool:
         if exclusion.when is None:
             return True
         return bool(self._value(spec, case, exclusion, backend))
 
-    def _value(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool | None:
+    def _value(
+        self, spec: Specification, case: Case, exclusion: Exclusion, backend: str
+    ) -> bool | None:
         """Whether the predicate of an exclusion holds; None for a case that must be rejected and
         for which it has no value."""
         assert exclusion.when is not None
         key = (id(spec), exclusion.when)
         if key not in self._compiled:
-            self._compiled[key] = (spec, _compile(exclusion, exclusion.when, spec, backend))
-        predicate = self._compiled[key][1]
+            self._compiled[key] = _compile(exclusion, exclusion.when, spec, backend)
+        predicate = self._compiled[key]
         try:
-            return bool(predicate.evaluate(Environment(spec, case)))
-        except (EvaluationError, ValueError) as error:
+            return predicate.holds(case)
+        except (EvaluationError, InvalidCase, ValueError) as error:
             if case.reject is not None:
                 return None
             raise BackendError(
@@ -267,11 +267,11 @@ def _text(value: Any) -> str | None:
     return value
 
 
-def _compile(exclusion: Exclusion, when: str, spec: OpSpec, backend: str) -> Expression:
-    defined = {name: definition.kind for name, definition in spec.definitions.items()}
-    scope = case_scope(defined | base_scope(spec.kin, spec.types, spec.quantities))
+def _compile(exclusion: Exclusion, when: str, spec: Specification, backend: str) -> Condition:
+    from conformance.specification import condition_of
+
     try:
-        return compile_expression(when, scope, want=Kind("bool"))
+        return condition_of(spec, when)
     except ExpressionError as error:
         problem = f"{error.message}, expected {error.expected}" if error.expected else error.message
         advice = [error.hint] if error.hint else []

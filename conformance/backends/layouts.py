@@ -20,6 +20,7 @@ from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities
+    from conformance.specification import Specification
 
 SPECIFIED = {3: "NCW", 4: "NCHW", 5: "NCDHW"}
 """By rank the axes of data in the order of the specification, a letter each."""
@@ -98,7 +99,7 @@ def _rank(name: str) -> int:
 
 
 def layout_for(
-    declared: Capabilities | None, spec: OpSpec | None, case: Case
+    declared: Capabilities | None, spec: Specification | None, case: Case
 ) -> TensorLayout | None:
     """Return the layout of a case's tensors that a declaration requires; None if as specified.
 
@@ -107,7 +108,7 @@ def layout_for(
     Raises:
         BackendError: indices of the operator cannot be counted in another order.
     """
-    if declared is None or spec is None:
+    if declared is None or not isinstance(spec, OpSpec):
         return None
     shape = case.shapes[spec.data.name]
     order, counted = declared.order(len(shape)), declared.counted(len(shape))

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
+Run = Callable[[str, list[Any], dict[str, Any]], Sequence[Array]]
 
 
 @runtime_checkable
@@ -47,14 +47,15 @@ class Backend(Protocol):
     def version(self) -> str:
         """The version of what is tested."""
 
-    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
+    def run(self, op: str, inputs: list[Any], attributes: dict[str, Any]) -> Sequence[Array]:
         """Compute the outputs of ``op`` (``AvgPool-1``), in the order of its specification.
 
         Args:
             inputs: fresh, writable, C-contiguous arrays in the order of the specification; bf16
-                arrays are of type ``ml_dtypes.bfloat16``, both ways.
-            attributes: spelled as the document spells them; values are int, bool, str or lists of
-                them.
+                arrays are of type ``ml_dtypes.bfloat16``, both ways. None stands for an optional
+                one that is absent.
+            attributes: spelled as the document spells them; values are int, float, bool, str or
+                lists of them.
 
         Raises:
             Unsupported: the backend does not claim the case. Any other exception rejects the case

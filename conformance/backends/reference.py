@@ -10,9 +10,7 @@ from conformance import __version__
 from conformance.backends.options import Option
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
-from conformance.reference import evaluate
-from conformance.spec.loader import select_specs, shipped_specs
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, outputs, select_specs, shipped_specs
 
 
 class Reference:
@@ -27,13 +25,15 @@ class Reference:
     options = (Option("specs", "A specification of your own, a YAML file."),)
     specs = shipped_specs()
 
-    def __init__(self, specs: Mapping[str, OpSpec] | str | None = None) -> None:
+    def __init__(self, specs: Mapping[str, Specification] | str | None = None) -> None:
         if isinstance(specs, str):
             specs = ChainMap(select_specs([specs]), shipped_specs())  # type: ignore[arg-type] # only read
         if specs is not None:
             self.specs = specs
 
-    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+    def run(
+        self, op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+    ) -> list[Array]:
         """Compute the outputs of ``op`` in their types.
 
         Raises:
@@ -47,4 +47,4 @@ class Reference:
                 if self.specs is type(self).specs
                 else f"no specification of {op} is shipped, and the file given has another operator"
             )
-        return evaluate(spec, list(inputs), attributes, exact=False)
+        return outputs(spec, inputs, attributes)

@@ -40,6 +40,51 @@ def run_function(
     return [to_numpy(results[0]), results[1].numpy().astype(index_type)]
 
 
+def run_product(
+    inputs: Any,
+    function: str,
+    tensors: Any,
+    keywords: dict[str, Any],
+    pads: Any,
+    kernels: str,
+    device: str,
+    threads: Any,
+    mark: Any = nullcontext,
+) -> list[Any]:
+    """Return the output of a function of torch.nn.functional, or of torch, on several tensors.
+
+    Args:
+        tensors: for each argument the number of an input, the shape to bring it to (None for its
+            own), and whether to exchange its last two axes; None for no tensor.
+        pads: zeros to add to the first tensor before, in PyTorch's order.
+        kernels: ``eager``, or the name of a compiler.
+        threads: the number of threads; None leaves it to PyTorch.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
+    arguments: list[Any] = []
+    for tensor in tensors:
+        if tensor is None:
+            arguments.append(None)
+            continue
+        index, shape, transposed = tensor
+        argument = to_torch(inputs[index])
+        argument = argument if shape is None else argument.reshape(shape)
+        arguments.append(argument.mT if transposed else argument)
+    with mark():
+        multiply_by = compiled(multiply, kernels)
+        on_device = [None if tensor is None else tensor.to(device) for tensor in arguments]
+        return [to_numpy(multiply_by(on_device, function, keywords, pads).cpu())]
+
+
+def multiply(tensors: Any, function: str, keywords: Any, pads: Any) -> Any:
+    """Call the function, with the first tensor padded if there are pads."""
+    first, *others = tensors
+    padded = torch.nn.functional.pad(first, pads) if pads else first
+    library = torch.nn.functional if hasattr(torch.nn.functional, function) else torch
+    return getattr(library, function)(padded, *others, **keywords)
+
+
 def pool(data: Any, function: str, arguments: Any, keywords: Any, pads: Any) -> Any:
     """Call the function, on padded data if there are pads."""
     padded = torch.nn.functional.pad(data, pads) if pads else data
@@ -54,13 +99,16 @@ def pool_by_onednn(data: Any, function: str, arguments: Any, keywords: Any, pads
 
 def choose_kernels(kernels: str) -> Any:
     """Return :func:`pool` with some kernels, compiled if they are a compiler's."""
+    return pool_by_onednn if kernels == "onednn" else compiled(pool, kernels)
+
+
+def compiled(function: Any, kernels: str) -> Any:
+    """Compile a function by a compiler; ``eager`` leaves it as it is."""
     if kernels == "eager":
-        return pool
-    if kernels == "onednn":
-        return pool_by_onednn
+        return function
     # PyTorch compiles a function only a few times over, so earlier graphs are forgotten.
     torch.compiler.reset()
-    return torch.compile(pool, backend=kernels, fullgraph=True)
+    return torch.compile(function, backend=kernels, fullgraph=True)
 
 
 def to_torch(array: Any) -> Any:

@@ -6,17 +6,19 @@ from collections.abc import Mapping
 
 from conformance.backends.capabilities import Capabilities
 from conformance.generate.narrow import Claim
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, ranks_of
 
 
-def supported_subsets(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
+def supported_subsets(
+    declared: Capabilities, specs: Mapping[str, Specification]
+) -> dict[str, Claim]:
     """Return the declared subset of each operator; operators without any are left out."""
     subsets = {}
     for op, spec in specs.items():
         partitions = [
             (dtype, rank)
-            for dtype in spec.types[spec.data.type]
-            for rank in spec.ranks
+            for dtype in next(iter(spec.types.values()))
+            for rank in ranks_of(spec)
             if declared.declares(op, dtype, rank)
         ]
         if partitions:

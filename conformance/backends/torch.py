@@ -1,26 +1,30 @@
-"""PyTorch's pooling functions, for PyTorch's own operators and those of OpenVINO."""
+"""PyTorch's functions, for PyTorch's own operators and those of OpenVINO and ONNX."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
 
-from conformance.backends import torch_calls, torch_openvino
+from conformance.backends import torch_calls, torch_openvino, torch_products
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.options import Option
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.torch_calls import Call
+from conformance.backends.torch_products import ProductCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported
 
 CAPABILITIES = Capabilities(
-    operators=torch_calls.OPERATORS + torch_openvino.OPERATORS,
+    operators=(
+        *torch_calls.OPERATORS,
+        *torch_openvino.OPERATORS,
+        *(f"{family}-*" for family in torch_products.TABLE),
+    ),
     dtypes=("f16", "bf16", "f32", "f64"),
-    ranks=(3, 4, 5),
     excluding=(
         *(
             Exclusion(
@@ -41,7 +45,7 @@ THREADS = Option("threads", "Threads on the CPU; without it PyTorch decides.", t
 
 
 class Torch(StandaloneAdapter):
-    """PyTorch's pooling functions, on the CPU or another device."""
+    """PyTorch's functions, on the CPU or another device."""
 
     name = "torch"
     capabilities = CAPABILITIES
@@ -83,7 +87,15 @@ class Torch(StandaloneAdapter):
         Raises:
             Unsupported: there is none.
         """
+        if torch_products.is_product(op):
+            return self._product(torch_products.call(op, inputs, attributes))
         return self._call_of(_call(op, inputs, attributes))
+
+    def _product(self, call: ProductCall) -> StandaloneCall:
+        tensors = [None if tensor is None else astuple(tensor) for tensor in call.tensors]
+        arguments = (call.function, tensors, dict(call.keywords), list(call.pads))
+        settings = (self.kernels, str(self._device), self._threads)
+        return StandaloneCall(self._calls.run_product, (*arguments, *settings))
 
     def _call_of(self, call: Call) -> StandaloneCall:
         index_type = call.index_type
@@ -136,4 +148,4 @@ def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Ca
         return torch_openvino.call(op, axes, inputs[1:], attributes)
     if op in torch_calls.OPERATORS:
         return torch_calls.call(op, axes, inputs[1:], attributes)
-    raise Unsupported(f"{op} is no pool of PyTorch's")
+    raise Unsupported(f"{op} is no function of PyTorch's")

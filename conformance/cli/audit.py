@@ -116,6 +116,7 @@ def audit(
     )
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
+    from conformance.specification import by_rules
     from conformance.suite.store import open_suite
 
     worker_options = WorkerOptions(processes, cluster, insecure)
@@ -140,7 +141,7 @@ def audit(
         refutations = {
             op: list(
                 refuted(
-                    suite.specs[op],
+                    by_rules(suite.specs[op], "--draw"),
                     suite.specs.faults(op),
                     draw,
                     processes=workers,
@@ -168,7 +169,9 @@ def audit(
             states = all_states
             if selected is not None:
                 states = [*_selected_states(all_states, score.op, selected)]
-            settled_states = settled(suite.specs[score.op], score.mutants, states)
+            settled_states = settled(
+                by_rules(suite.specs[score.op], "--parts"), score.mutants, states
+            )
             _print_partitions(score.op, settled_states, len(all_states) - len(states))
             complete &= all(partition.complete for partition in settled_states)
     if holdout:

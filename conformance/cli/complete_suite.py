@@ -252,8 +252,9 @@ def _spec_of_today(base: Suite, op: str) -> OpSpec:
         UsageError: they are others.
     """
     from conformance.spec.catalogue import mutants_of
+    from conformance.specification import by_rules
 
-    spec = base.specs[op]
+    spec = by_rules(base.specs[op], "completing a suite")
     mutants_then = {mutant.id for mutant in base.specs.faults(op)}
     if mutants_then != {mutant.id for mutant in mutants_of(spec)}:
         raise UsageError(

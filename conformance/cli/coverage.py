@@ -91,6 +91,7 @@ def coverage(
     from conformance.backends.supported_subsets import supported_subsets
     from conformance.cli.partition_options import capabilities, print_partition, select_partition
     from conformance.generate.narrow import narrowed
+    from conformance.specification import by_rules
     from conformance.suite.store import open_suite
 
     full_suite = suite = open_suite(name)
@@ -113,7 +114,8 @@ def coverage(
         for index, op in enumerate(measured_ops):
             progress.at(op, index)
             vectors = suite.vectors([op], answers=False)
-            spec = suite.specs[op] if subsets is None else narrowed(suite.specs[op], subsets[op])
+            spec = by_rules(suite.specs[op], "the pairwise coverage")
+            spec = spec if subsets is None else narrowed(spec, subsets[op])
             coverage_by_rank, problems = measure(spec, suite.manifest, vectors)
             for rank_coverage in coverage_by_rank:
                 _print_coverage(rank_coverage)

@@ -34,8 +34,7 @@ def draw(
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
-    from conformance.spec import loader
-    from conformance.spec.catalogue import mutants_of
+    from conformance.specification import mutants_of, select_specs, shipped_specs
     from conformance.suite import strict_json
     from conformance.suite.manifest import Manifest
     from conformance.suite.origin import carried_origin, shipped_origin
@@ -44,11 +43,11 @@ def draw(
     from conformance.suite.store import open_suite
     from conformance.suite.writer import disk_errors, new_suite_folder
 
-    specs = loader.select_specs(ops)
+    specs = select_specs(ops)
     subsets = None if backend is None else supported_subsets_of(backend, specs).by_op
     specs = {op: spec for op, spec in specs.items() if subsets is None or op in subsets}
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
-    shipped = loader.shipped_specs()
+    shipped = shipped_specs()
     bases = [
         shipped_origin(spec) if spec is shipped.get(op) else carried_origin(spec, mutants_of(spec))
         for op, spec in specs.items()

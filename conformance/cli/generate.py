@@ -21,7 +21,7 @@ from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.model import Vector
-    from conformance.spec.model import OpSpec
+    from conformance.specification import Specification
     from conformance.suite.recorded_cases import RecordedCases
     from conformance.suite.store import Suite
 
@@ -134,8 +134,7 @@ def generate(
     from conformance.errors import UsageError
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
-    from conformance.spec import loader
-    from conformance.spec.catalogue import mutants_of
+    from conformance.specification import by_rules, mutants_of, select_specs
     from conformance.suite.origin import carried_origin, shipped_origin
     from conformance.suite.recorded_cases import committed_operators
     from conformance.suite.shipped_suite import recorded_unreachable
@@ -155,7 +154,7 @@ def generate(
     if cluster is not None:
         raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
-    specs = loader.select_specs(ops, None if fresh else committed_operators())
+    specs = select_specs(ops, None if fresh else committed_operators())
     recorded_cases = [] if fresh else _recorded_cases(specs.values(), suite)
     if no_large:
         recorded_cases = [recorded.small(cases_of_op) for cases_of_op in recorded_cases]
@@ -163,7 +162,11 @@ def generate(
     if subsets is not None:
         specs = {op: spec for op, spec in specs.items() if op in subsets.by_op}
     recorded_ops = [cases_of_op.op for cases_of_op in recorded_cases]
-    selected_anew = [spec for op, spec in specs.items() if op not in recorded_ops]
+    selected_anew = [
+        by_rules(spec, "generate without --drawn")
+        for op, spec in specs.items()
+        if op not in recorded_ops
+    ]
     root = seed or 0
     bases = [shipped_origin(specs[op]) for op in recorded_ops]
     bases += [carried_origin(spec, mutants_of(spec)) for spec in selected_anew]
@@ -217,18 +220,32 @@ def _merged(mappings: Iterable[Mapping[str, T]]) -> dict[str, T]:
     return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
-def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
+def _mutants(written: Suite, spec: Specification) -> tuple[int, list[str]]:
     """Count the mutants of an operator that a suite kills, and list the survivors.
 
     Mutants that no partition can kill are left out.
     """
-    from conformance.spec.catalogue import mutants_of
+    from conformance.specification import mutants_of
 
     kill_counts = written.manifest.faults.get(spec.op, {})
     unkillable = written.manifest.strength[spec.op].parts.never_killed
     ids = [mutant.id for mutant in mutants_of(spec) if not mutant.equivalent]
     survivors = [id for id in ids if not kill_counts.get(id) and id not in unkillable]
     return sum(kill_counts.get(id, 0) > 0 for id in ids), survivors
+
+
+def _advice(spec: Specification) -> str:
+    """Say how mutants are killed that are not; nothing of a definition, which has no hints."""
+    from conformance.spec.model import OpSpec
+
+    if not isinstance(spec, OpSpec):
+        return ""
+    unused = [name for name in spec.kin.patterns if name not in spec.patterns]
+    data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
+    return (
+        " To kill them, add coverage targets (edges) with generation constraints (aims) that "
+        f"exercise what they change{data}."
+    )
 
 
 def _first_few(names: Sequence[str]) -> str:
@@ -241,10 +258,10 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
     return f"{100 * killed // (killed + len(survivors))} %"
 
 
-def _recorded_cases(specs: Iterable[OpSpec], suite: str) -> list[RecordedCases]:
+def _recorded_cases(specs: Iterable[Specification], suite: str) -> list[RecordedCases]:
     """Read the recorded cases of shipped operators that have any."""
     from conformance.generate import recorded
-    from conformance.spec.loader import shipped_specs
+    from conformance.specification import shipped_specs
 
     shipped = shipped_specs()
     all_cases = [recorded.read(spec.op) for spec in specs if spec is shipped.get(spec.op)]
@@ -262,8 +279,8 @@ def _seed(recorded_cases: Sequence[RecordedCases]) -> int:
 
 def _announce(
     recorded_cases: Sequence[RecordedCases],
-    specs: Mapping[str, OpSpec],
-    selected_anew: Sequence[OpSpec],
+    specs: Mapping[str, Specification],
+    selected_anew: Sequence[Specification],
 ) -> None:
     """Print what will be done, and what will be missing, since the work takes long."""
     from importlib.util import find_spec
@@ -289,15 +306,18 @@ def _announce(
         )
 
 
-def _uncovered_targets(written: Suite, spec: OpSpec) -> Iterator[str]:
+def _uncovered_targets(written: Suite, spec: Specification) -> Iterator[str]:
     """Yield lines about the coverage targets that no vector of a suite covers."""
     manifest = written.manifest
     entries = (entry for entry in manifest.vectors if entry.op == spec.op)
     covered = {target for entry in entries for target in entry.edges}
     pairs = manifest.strength[spec.op].infeasible
-    uncovered = [target.name for target in spec.edges if target.name not in covered]
+    from conformance.specification import ranks_of, target_names
+
+    names = sorted(target_names(spec) or ())
+    uncovered = [name for name in names if name not in covered]
     infeasible = [
-        name for name in uncovered if all((name, name) in pairs.get(n, {}) for n in spec.ranks)
+        name for name in uncovered if all((name, name) in pairs.get(n, {}) for n in ranks_of(spec))
     ]
     if infeasible:
         yield f"no case meets these targets (proven): {_first_few(infeasible)}"
@@ -307,7 +327,7 @@ def _uncovered_targets(written: Suite, spec: OpSpec) -> Iterator[str]:
 
 def _print_suite(
     written: Suite,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     suite: str,
     out: Path,
     seconds: float,
@@ -338,13 +358,9 @@ def _print_suite(
         )
         # A smoke suite is small and makes no claim.
         if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
-            spec = specs[op]
-            unused = [name for name in spec.kin.patterns if name not in spec.patterns]
-            data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
             click.echo(
                 f"warning: wrong backends may pass: {number_of(len(survivors), 'mutant')} of {op} "
-                f"not killed: {_first_few(survivors)}. To kill them, add coverage targets (edges) "
-                f"with generation constraints (aims) that exercise what they change{data}.",
+                f"not killed: {_first_few(survivors)}.{_advice(specs[op])}",
                 err=True,
             )
         elif survivors:

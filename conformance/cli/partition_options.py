@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.generate.narrow import Claim
     from conformance.model import Case
     from conformance.run.partition_filter import PartitionFilter
-    from conformance.spec.model import OpSpec
+    from conformance.specification import Specification
     from conformance.suite.store import Suite
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +42,7 @@ def capabilities(
     dtypes: Sequence[str],
     ranks: Sequence[int],
     profile: str | None = None,
-    specs: Mapping[str, OpSpec] = MappingProxyType({}),
+    specs: Mapping[str, Specification] = MappingProxyType({}),
 ) -> Capabilities | None:
     """Return the selected subset of some operators; None without any option.
 
@@ -73,20 +73,21 @@ def declared_capabilities(backend: str, env: str | None = None) -> Capabilities 
         return executor.identity.capabilities
 
 
-def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
+def _outside(name: str, specs: Mapping[str, Specification]) -> Iterator[Exclusion]:
     """Yield what a profile excludes of each operator: all of an operator without this profile."""
     from conformance.audit.partitions import excluded_predicates
     from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
+    from conformance.specification import profiles_of
 
-    names = sorted({profile.name for spec in specs.values() for profile in spec.profiles})
+    names = sorted({profile.name for spec in specs.values() for profile in profiles_of(spec)})
     if name not in names:
         raise UsageError(
             f"none of these operators has a profile {name[:40]!r}",
             hint=f"known: {', '.join(names) or 'none'}",
         )
     for op, spec in specs.items():
-        profile = next((profile for profile in spec.profiles if profile.name == name), None)
+        profile = next((profile for profile in profiles_of(spec) if profile.name == name), None)
         when = excluded_predicates(profile)[0] if profile else None
         yield Exclusion(f"outside of the profile {name}", when, op=op)
 
@@ -98,14 +99,14 @@ class SupportedSubsets:
     declared: Capabilities
     by_op: Mapping[str, Claim]
 
-    def includes(self, spec: OpSpec, case: Case) -> bool:
+    def includes(self, spec: Specification, case: Case) -> bool:
         """Return whether a case is declared."""
         return self.declared.reason_against(spec, case) is None
 
 
 def supported_subsets_of(
     backend: str | None,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     env: str | None = None,
     partitions: PartitionFilter | None = None,
 ) -> SupportedSubsets:

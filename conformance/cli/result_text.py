@@ -20,7 +20,7 @@ from conformance.grade.outcome import Outcome
 from conformance.grade.precision import format_precision
 from conformance.model import Result, Status, Vector
 from conformance.safe_text import one_line
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 
 def result_sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
@@ -50,7 +50,7 @@ def match_of(
 
 
 def wrong_element_lines(
-    spec: OpSpec | None,
+    spec: Specification | None,
     vector: Vector,
     match: Match,
     precision: Mapping[str, str],
@@ -82,7 +82,7 @@ def wrong_element_lines(
 
 
 def worst_element_lines(
-    spec: OpSpec | None,
+    spec: Specification | None,
     vector: Vector,
     result: Result,
     match: Match,

@@ -14,7 +14,7 @@ from conformance.cli.options import backend_options, env_option, grading_options
 if TYPE_CHECKING:
     from conformance.model import Vector
     from conformance.run.executor import Executor
-    from conformance.spec.model import OpSpec
+    from conformance.specification import Specification
 
 ROWS = 24
 WIDTH = 100
@@ -98,7 +98,7 @@ def show(
 
 def _backend_lines(
     executor: Executor,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     vector: Vector,
     index: tuple[int, ...] | None,
     level: str,

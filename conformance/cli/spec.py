@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.docs import docs
 from conformance.cli.remote_paths import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError, UsageError
+
+if TYPE_CHECKING:
+    from conformance.docs.definition_facts import DefinitionFacts
 
 WIDTH = 100
 """Wider lines are hard to read."""
@@ -63,7 +67,8 @@ def list_() -> None:
         click.echo(f"{op:{width}}  {dialect:8}  {cases}  {types}")
     for op in sorted(shipped_names(), key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
-        types = " ".join(dict.fromkeys(chain(*load_operator(op).types.values())))
+        operator = load_operator(op)
+        types = " ".join(operator.types[operator.inputs[0].type])
         click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 
@@ -145,17 +150,16 @@ def show(
     """
     from conformance.cli.spec_text import operator_text, section_hints
     from conformance.cli.text import terminal
-    from conformance.core.loader import is_defined
     from conformance.docs.operator_facts import collect_facts
     from conformance.docs.source import open_source, show_command
 
     width = min(terminal()["width"], WIDTH)
-    if is_defined(op):
+    source = open_source([op], suite, logs)
+    if source.definitions:
         if logs:
             raise UsageError(f"{op} is a definition: run logs say nothing of it yet")
-        _show_definition(op, sections, width)
+        _show_definition(source.definitions[0], sections, width)
         return
-    source = open_source([op], suite, logs)
     loaded = source.specs[0]
     facts = collect_facts(loaded, source.suite, source.runs, show_command(suite))
     selected = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
@@ -166,20 +170,17 @@ def show(
             click.echo(line)
 
 
-def _show_definition(op: str, sections: Collection[str], width: int) -> None:
+def _show_definition(facts: DefinitionFacts, sections: Collection[str], width: int) -> None:
     """Print the sections that a definition has, all of them by default."""
     from conformance.cli.definition_text import SECTIONS as OF_DEFINITIONS
     from conformance.cli.definition_text import definition_text
-    from conformance.core.loader import file_of, load_operator
-    from conformance.docs.definition_facts import DefinitionFacts
 
     unknown = [name for name in sections if name not in OF_DEFINITIONS]
     if unknown:
         raise UsageError(
-            f"{op} is a definition: it has no section '{unknown[0]}'",
+            f"{facts.op} is a definition: it has no section '{unknown[0]}'",
             hint=f"it has {', '.join(OF_DEFINITIONS)}",
         )
-    facts = DefinitionFacts(load_operator(op), str(file_of(op)))
     selected = [name for name in OF_DEFINITIONS if not sections or name in sections]
     for line in definition_text(facts, selected, width):
         click.echo(line)

@@ -17,6 +17,7 @@ from conformance.grade.interpretation_match import Match, required_precision
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
 from conformance.spec.model import OpSpec, RuleChange
+from conformance.specification import Specification
 
 Index = tuple[int, ...]
 
@@ -51,7 +52,9 @@ def heading(vector: Vector, width: int) -> Iterator[str]:
             yield from _data(inputs[name], width)
 
 
-def tables(spec: OpSpec | None, vector: Vector, width: int, *, limit: int | None) -> Iterator[str]:
+def tables(
+    spec: Specification | None, vector: Vector, width: int, *, limit: int | None
+) -> Iterator[str]:
     """Yield a table for each output: a line per element.
 
     A line has the window, the divisor, the expected value and what is accepted. ``limit`` is the
@@ -70,7 +73,7 @@ def tables(spec: OpSpec | None, vector: Vector, width: int, *, limit: int | None
 
 
 def element(
-    spec: OpSpec | None,
+    spec: Specification | None,
     vector: Vector,
     index: Index,
     match: Match | None = None,
@@ -84,7 +87,7 @@ def element(
     yield f"  element {commas(index)}"
     interpretation = None if match is None else match.reading
     expected_outputs = vector.answers if match is None else match.answers
-    if spec is not None and spec.kin.picture is not None:
+    if isinstance(spec, OpSpec) and spec.kin.picture is not None:
         changes = changes_of(spec, interpretation)
         got = match.outputs[0][index] if match is not None and match.comparisons else None
         window = spec.kin.picture.window(spec, vector.case, vector.inputs, index, changes)
@@ -110,15 +113,15 @@ def element(
         yield from aligned([(f"  {name}", text) for name, text in rows], right=())
 
 
-def titles(spec: OpSpec | None) -> tuple[str, ...]:
+def titles(spec: Specification | None) -> tuple[str, ...]:
     """Return the titles of the columns of :func:`row`."""
-    has_window = spec is not None and spec.kin.picture is not None
+    has_window = isinstance(spec, OpSpec) and spec.kin.picture is not None
     window = ("window", "on data", "divisor") if has_window else ()
     return ("element", *window, "expected", "accepted")
 
 
 def row(
-    spec: OpSpec | None,
+    spec: Specification | None,
     vector: Vector,
     output: Answer,
     index: Index,
@@ -127,7 +130,7 @@ def row(
 ) -> tuple[str, ...]:
     """Return the cells of an element: window, divisor, expected value and what is accepted."""
     cells: tuple[str, ...] = ()
-    if spec is not None and spec.kin.picture is not None:
+    if isinstance(spec, OpSpec) and spec.kin.picture is not None:
         changes = changes_of(spec, interpretation)
         window = spec.kin.picture.window(spec, vector.case, vector.inputs, index, changes)
         total = math.prod(len(at) for at in window.coordinates)

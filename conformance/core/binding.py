@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,20 @@ Shape = tuple[int, ...]
 class Binding:
     """The values of all names of a case, whose ``shapes`` are those of the tensors that are given.
 
+    ``operands`` are the entries of tensors that decide shapes, whose own shapes may be left out.
     Raises :class:`~conformance.errors.InvalidCase` where an attribute or a shape does not fit.
     """
 
     def __init__(
-        self, operator: Operator, attributes: Mapping[str, Any], shapes: Mapping[str, Shape]
+        self,
+        operator: Operator,
+        attributes: Mapping[str, Any],
+        shapes: Mapping[str, Shape],
+        operands: Mapping[str, Sequence[int]] = MappingProxyType({}),
     ) -> None:
         self.operator = operator
-        self.shapes = {name: tuple(map(int, shape)) for name, shape in shapes.items()}
+        given_shapes = {name: (len(entries),) for name, entries in operands.items()} | {**shapes}
+        self.shapes = {name: tuple(map(int, shape)) for name, shape in given_shapes.items()}
         self.lengths: dict[str, int] = {}
         self.stretched: dict[str, list[Shape]] = {}
         self._values: dict[str, Any] = {}
@@ -38,7 +45,8 @@ class Binding:
                 self._values[attribute.name] = self._attribute(attribute)
         for group, tree in operator.groups.items():
             self.lengths[group] = self.visitor.visit(tree)
-        for tensor in operator.inputs:
+        # Of two groups in one shape, the length of one has to be solved elsewhere before.
+        for tensor in sorted(operator.inputs, key=_has_several_groups):
             if tensor.name in self.shapes and not tensor.broadcast:
                 self._solve(tensor)
         for name, dim in operator.dims.items():
@@ -50,6 +58,8 @@ class Binding:
                 self._values[attribute.name] = self._attribute(attribute)
         for tensor in operator.inputs:
             self._check(tensor)
+            if tensor.entries is not None:
+                self._values[tensor.name] = self._entries(tensor, operands.get(tensor.name))
 
     def value(self, name: str) -> Any:
         """Return the value of a name: computed once, when it is first asked for."""
@@ -111,17 +121,33 @@ class Binding:
         value = self._given.get(attribute.name)
         value = attribute.default if value is None else value
         if value is None:
-            raise InvalidCase(f"the attribute '{attribute.name}' is missing")
+            name = attribute.name
+            raise InvalidCase(f"the attribute '{name}' is missing", (f"{name}.required",))
+        if isinstance(value, str) and value in attribute.words:
+            number = attribute.words[value]
+            return (number,) * len(self.value(attribute.per)) if attribute.per else number
         if attribute.list:
             return tuple(self._entry(attribute, entry) for entry in value)
         if not attribute.per:
             return self._entry(attribute, value)
+        return self._per_axis(attribute, value)
+
+    def _per_axis(self, attribute: Attribute, value: Any) -> tuple[Any, ...]:
+        """The entries of an attribute for each axis; a single value is that of every axis."""
+        assert attribute.per is not None
         count = len(self.value(attribute.per))
         entries = list(value) if isinstance(value, list | tuple) else [value] * count
         if len(entries) != count:
             message = f"'{attribute.name}' has {len(entries)} entries where there are {count} axes"
             raise InvalidCase(message, (f"{attribute.name}.length",))
         return tuple(self._entry(attribute, entry) for entry in entries)
+
+    def _entries(self, tensor: Tensor, given: Sequence[int] | None) -> tuple[Any, ...]:
+        """The entries of a tensor that decides shapes; without them, what an absent one reads."""
+        assert tensor.entries is not None
+        if given is None:
+            return (int(tensor.absent or 0),) * len(self.value(str(tensor.entries.per)))
+        return self._per_axis(tensor.entries, tuple(given))
 
     @staticmethod
     def _entry(attribute: Attribute, entry: Any) -> Any:
@@ -136,9 +162,10 @@ class Binding:
                 expected = ", ".join(attribute.values)
                 raise InvalidCase(f"'{name}' is {entry!r}, none of {expected}", (f"{name}.values",))
             return entry
-        whole = isinstance(entry, int | np.integer)
-        if not whole or (attribute.type == "bool") != isinstance(entry, bool):
-            raise InvalidCase(f"'{name}' is {entry!r}, no {attribute.type}")
+        is_int = isinstance(entry, int | np.integer)
+        if not is_int or (attribute.type == "bool") != isinstance(entry, bool):
+            expected = "".join(f" and not {word}" for word in attribute.words)
+            raise InvalidCase(f"'{name}' is {entry!r}, no {attribute.type}{expected}")
         for bound, wrong in (("min", attribute.min), ("max", attribute.max)):
             if wrong is not None and (entry < wrong if bound == "min" else entry > wrong):
                 message = f"'{name}' is {entry}, its {bound} is {wrong}"
@@ -232,6 +259,10 @@ class Binding:
                 f"{tensor.name} is {list(shape)} where the specification says {list(expected)}"
             )
             raise InvalidCase(message, (f"{tensor.name}.shape",))
+
+
+def _has_several_groups(tensor: Tensor) -> bool:
+    return len({item.kind.per for item in tensor.shapes[0]} - {None}) > 1
 
 
 def _text(value: Any) -> str:

@@ -35,14 +35,19 @@ def changed(operator: Operator, change: Change) -> Operator:
             section = section.get(key) if isinstance(section, dict) else None
         if not isinstance(section, dict):
             raise ExpressionError(f"{operator.op} has no '{path}'", lacks=path)
-        old = str(section.get(last, ORIGINAL))
+        old = _text(section.get(last, ORIGINAL))
         if isinstance(new, Mapping):
             for part, other in new.items():
-                old = replaced(old, part, str(other))
+                old = replaced(old, part, _text(other))
             section[last] = old
         else:
-            section[last] = replaced(str(new), ORIGINAL, old, needed=False)
+            section[last] = replaced(_text(new), ORIGINAL, old, needed=False)
     return operator_of(Source(operator.op, data))
+
+
+def _text(expression: Any) -> str:
+    """An expression as the language spells it, which YAML may have read as a value."""
+    return str(expression).lower() if isinstance(expression, bool) else str(expression)
 
 
 def replaced(text: str, part: str, other: str, *, needed: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""Data of a case: each tensor is filled by a pattern of its own.
+"""Data of a case: each tensor is filled by a pattern of its own, if it has no entries.
 
 Patterns are computed by integers from Philox's raw words, whose stream numpy guarantees, so a case
 has the same data for ever. Every value is exact in its type.
@@ -38,15 +38,20 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
     Raises :class:`~conformance.errors.InvalidCase` for a pattern that there is not.
     """
     patterns = case.pattern.split(SEPARATOR)
-    if len(patterns) != len(operator.inputs) or not set(patterns) <= PATTERNS.keys():
-        expected = f"{len(operator.inputs)} of {', '.join(PATTERNS)}"
+    filled = [tensor.name for tensor in operator.inputs if tensor.entries is None]
+    if len(patterns) != len(filled) or not set(patterns) <= PATTERNS.keys():
+        expected = f"{len(filled)} of {', '.join(PATTERNS)}"
         raise InvalidCase(f"the pattern is {case.pattern!r}, not {expected}")
+    pattern_by_name = dict(zip(filled, patterns, strict=True))
     arrays: list[Array | None] = []
-    for tensor, pattern in zip(operator.inputs, patterns, strict=True):
-        shape = case.shapes.get(tensor.name)
-        dtype = DTYPES[case.types.get(tensor.type, tensor.type)]
-        filled = None if shape is None else fill(pattern, case.seed, tensor.name, shape, dtype)
-        arrays.append(filled)
+    for tensor in operator.inputs:
+        name, dtype = tensor.name, DTYPES[case.types.get(tensor.type, tensor.type)]
+        if name in case.operands:
+            arrays.append(np.array(case.operands[name], dtype.numpy))
+        elif name in case.shapes:
+            arrays.append(fill(pattern_by_name[name], case.seed, name, case.shapes[name], dtype))
+        else:
+            arrays.append(None)
     return arrays
 
 

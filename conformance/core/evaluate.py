@@ -57,7 +57,12 @@ class Evaluation:
         self.inputs = {name: array for name, array in inputs.items() if array is not None}
         self._check_types()
         shapes = {name: array.shape for name, array in self.inputs.items()}
-        self.binding = Binding(operator, attributes, shapes)
+        operands = {
+            tensor.name: self.inputs[tensor.name].ravel().tolist()
+            for tensor in operator.inputs
+            if tensor.entries is not None and tensor.name in self.inputs
+        }
+        self.binding = Binding(operator, attributes, shapes, operands)
         # Whole numbers are computed as such: nothing of them may be off.
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}

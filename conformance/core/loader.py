@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.core.answers import check_interpretations
+from conformance.core.negative import check_rejections
 from conformance.core.operator import Operator, operator_of
 from conformance.errors import SpecError, UsageError, closest
 from conformance.resources import directory
@@ -25,11 +26,6 @@ def folder() -> Path:
 def shipped_names() -> tuple[str, ...]:
     """List the shipped operators."""
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
-
-
-def file_of(op: str) -> Path:
-    """Return the file of an operator: a shipped name's, or the path that it is."""
-    return Path(op) if op.endswith((".yaml", ".yml")) else folder() / f"{op}.yaml"
 
 
 def is_defined(op: str) -> bool:
@@ -68,14 +64,15 @@ def load_operator(op: str) -> Operator:
 
 @lru_cache(maxsize=64)
 def _shipped(op: str) -> Operator:
-    path = file_of(op)
+    path = folder() / f"{op}.yaml"
     return _checked(_source(path, read_text(path)))
 
 
 def _checked(source: Source) -> Operator:
-    """The operator of a file, whose interpretations are changes that its text allows."""
+    """The operator of a file, whose interpretations and rejections speak of what it has."""
     operator = operator_of(source)
     check_interpretations(operator, source)
+    check_rejections(operator, source)
     source.check()
     return operator
 

@@ -7,11 +7,12 @@ result is stored, and nothing is moved across it.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.core.functions import of_type
@@ -33,7 +34,8 @@ class Attribute:
     """An attribute; ``type`` is int, bool, word, or the format that its fractions are stored in.
 
     ``per`` is a group of axes, with an entry for each; a ``list`` has any number of entries. One
-    without a ``default`` is required.
+    without a ``default`` is required. ``words`` may be given instead of numbers, for which they
+    stand; bounds are not theirs.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Attribute:
     values: tuple[str, ...] = ()
     min: int | None = None
     max: int | None = None
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -71,6 +74,7 @@ class Tensor:
 
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
+    One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
     """
 
     name: str
@@ -78,6 +82,7 @@ class Tensor:
     shapes: tuple[tuple[Node, ...], ...]
     broadcast: bool = False
     absent: Fraction | None = None
+    entries: Attribute | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,15 @@ class Interpretation:
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """What is said of a condition that negative tests break: their level, and why."""
+
+    condition: str
+    level: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Erratum:
     """A mistake of the document: what its text says, what holds, and why."""
 
@@ -152,6 +166,15 @@ class Erratum:
     text: str
     holds: str
     why: str
+
+
+@dataclass(frozen=True)
+class Names:
+    """What expressions over a case may speak of: kinds by name, words, and shapes of tensors."""
+
+    scope: Mapping[str, Kind]
+    words: frozenset[str]
+    shapes: Mapping[str, list[str | None]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,16 +192,41 @@ class Operator:
     define: Mapping[str, Definition]
     outputs: tuple[Output, ...]
     data: Mapping[str, Any]
+    names: Names
     interpretations: tuple[Interpretation, ...] = ()
+    reject: Mapping[str, Rejection] = field(default_factory=dict)
     errata: tuple[Erratum, ...] = ()
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<Operator {self.op}>"
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
+        return _restored, (self.file, json.dumps(self.data))
+
+    @property
+    def summary(self) -> str:
+        """What it computes, in a sentence; perhaps empty."""
+        return str(self.data.get("summary", ""))
+
+    def condition(self, text: str) -> Node:
+        """Parse a condition on a case.
+
+        Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
+        """
+        names = self.names
+        return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
     @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+
+@lru_cache(maxsize=64)
+def _restored(file: str, data: str) -> Operator:
+    """The operator that was sent to a process, the same object each time."""
+    return operator_of(Source(file, json.loads(data)))
 
 
 def read_operator(text: str, file: str = "<text>") -> Operator:
@@ -241,20 +289,23 @@ class _Reader:
         )
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
-            data["op"],
-            types,
-            attributes,
-            dims,
-            groups,
-            inputs,
-            let,
-            require,
-            define,
-            outputs,
-            data,
+            op=data["op"],
+            types=types,
+            attributes=attributes,
+            dims=dims,
+            groups=groups,
+            inputs=inputs,
+            let=let,
+            require=require,
+            define=define,
+            outputs=outputs,
+            data=data,
+            names=Names(self.scope, self.words, self.shapes),
+            file=self.source.file,
             interpretations=tuple(
                 self.interpretation(name, raw) for name, raw in self.items("interpretations")
             ),
+            reject={name: Rejection(name, **raw) for name, raw in self.items("reject")},
             errata=tuple(Erratum(name, **raw) for name, raw in self.items("errata")),
         )
 
@@ -302,6 +353,8 @@ class _Reader:
         attribute = Attribute(name, **{**raw, "values": values})
         if (attribute.type == "word") != bool(values):
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
+        if attribute.words and attribute.type != "int":
+            self.source.problem((*path, "words"), "words stand for whole numbers", key=True)
         default = raw.get("default")
         if default is not None and not self._fits(attribute, default):
             self.source.problem(
@@ -331,11 +384,23 @@ class _Reader:
         absent = _fraction(raw["absent"]) if "absent" in raw else None
         if "absent" in raw and absent is None:
             self.source.problem((*path, "absent"), "this is no number")
-        self.bind(
-            (*path, "name"), Kind("tensor", holds=self._holds((*path, "type"), raw["type"])), name
-        )
+        holds = self._holds((*path, "type"), raw["type"])
         self.shapes[name] = [item.kind.per for item in shapes[0]]
-        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent)
+        entries = self._entries(path, raw) if "per" in raw else None
+        kind = Kind("tensor", holds=holds) if entries is None else entries.kind
+        self.bind((*path, "name"), kind, name)
+        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent, entries)
+
+    def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
+        """A tensor of whole numbers that are values of the case, as those of an attribute are."""
+        dtypes = self.data["types"].get(raw["type"], [raw["type"]])
+        if any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes):
+            self.source.problem((*path, "type"), "a tensor with 'per' is of whole numbers")
+        if raw["per"] not in self.scope:
+            self.source.unknown(
+                (*path, "per"), f"'{raw['per']}' is no group of axes", raw["per"], self.scope
+            )
+        return Attribute(raw["name"], per=raw["per"], min=raw.get("min"))
 
     def _holds(self, path: Path, variable: str) -> str:
         """The type of a tensor's elements as expressions see it: whole numbers only are plain."""

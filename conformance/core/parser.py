@@ -144,7 +144,7 @@ class _Parser:
 
     def _subscript(self, syntax: ast.Subscript) -> Node:
         name = syntax.value.id if isinstance(syntax.value, ast.Name) else ""
-        if name not in self._shapes:
+        if name not in self._shapes or self._scope[name].type != "tensor":
             raise fail(
                 "only a tensor can be read at an index",
                 syntax.col_offset,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.grade.selector import rank_of
 from conformance.model import Case
 from conformance.spec.model import OpSpec
 
@@ -25,4 +24,4 @@ class CodePath:
 
 def code_path_of(spec: OpSpec, case: Case) -> CodePath:
     """Return the code path that may compute a case."""
-    return CodePath(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))
+    return CodePath(case.dtype, case.rank, spec.kin.oracle.is_whole(spec, case))

@@ -159,7 +159,7 @@ class RunDiagnosis:
             smallest = min(may, key=lambda entry: (entry.bytes, entry.id), default=None)
             return None if smallest is None else smallest.id
         spec = self._specs.get(op)
-        assert spec is not None  # it has faults
+        assert isinstance(spec, OpSpec)  # it has mutants
         return distinguishing_vector(
             spec, candidates(explanation), entries, self._suite.get, explanation.code_paths
         )
@@ -169,7 +169,7 @@ class RunDiagnosis:
     ) -> Mapping[tuple[str, str], LocatedFailures]:
         """The places of the wrong elements of failures of an operator that no mutants explain."""
         spec = self._specs.get(op)
-        if spec is None:
+        if not isinstance(spec, OpSpec):
             return {}
         failed = [
             result
@@ -212,7 +212,7 @@ class RunDiagnosis:
         spec, mutants = self._specs.get(finding.op), self._specs.faults(finding.op)
         failed = [self._failed[finding.op, name] for name in finding.ids]
         if (
-            spec is None
+            not isinstance(spec, OpSpec)
             or not mutants
             or len(failed) < MIN_FAILURES
             or failed[0].reject is not None
@@ -273,7 +273,7 @@ class RunDiagnosis:
 
         ``alike`` are all that fail alike, also those that other conditions describe.
         """
-        if self._specs.get(failed[0].op) is None:
+        if not isinstance(self._specs.get(failed[0].op), OpSpec):
             return None
         passed_numbers, failed_numbers = self._numbers(passed[:NUMBERED]), self._numbers(failed)
         every = self._numbers(alike)
@@ -295,7 +295,7 @@ class RunDiagnosis:
             at = result.op, result.id
             if at not in self._numbered and result.asked is not None:
                 spec = self._specs.get(result.op)
-                assert spec is not None
+                assert isinstance(spec, OpSpec)
                 self._numbered[at] = case_numbers(spec, case_from_request(result.op, result.asked))
             if at in self._numbered:
                 numbers.append(self._numbered[at])
@@ -321,7 +321,7 @@ def _explanations(
 ) -> list[Explanation]:
     """The mutants behind the failures of an operator; none for one without specification."""
     spec, mutants = suite.specs.get(op), suite.specs.faults(op)
-    if spec is None or not mutants:
+    if not isinstance(spec, OpSpec) or not mutants:
         return []
     lists_kills = any(suite.manifest.faults.get(op, {}).values())
     entries = suite.manifest.of([op])

@@ -13,6 +13,7 @@ from conformance.diagnosis.explanation import Explanation, Mutants
 from conformance.replacement import unused
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 MAX_NAMES = 3
 """Names that are told of one finding; where more fit equally well none is."""
@@ -131,13 +132,13 @@ def describe_region(
 
 
 def describe_conditions(
-    separation: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
+    separation: Separation, spec: Specification | None, rejected: bool, by_chance: bool
 ) -> dict[str, Any]:
     """Describe a finding by the conditions under which it fails.
 
     ``by_chance`` if as much might be said of vectors that fail at random.
     """
-    about = {} if spec is None else {target.name: target.why for target in spec.edges}
+    about = {t.name: t.why for t in spec.edges} if isinstance(spec, OpSpec) else {}
     return {
         "sentence": _in_common(separation) if by_chance else _where(separation, rejected),
         "faults": [],

@@ -10,6 +10,7 @@ from conformance.audit.mutant_states import stated_reason
 from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import Claim, narrowed
 from conformance.spec.catalogue import mutants_of
+from conformance.specification import by_rules
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition, SurvivorTable
 from conformance.suite.unreachable import Unreachable
@@ -25,7 +26,8 @@ def can_not_show(
     not among them may show, or not: only a search for a case tells. Raises UsageError for a
     predicate that the operator cannot have.
     """
-    whole, known = suite.specs[op], suite.manifest.strength.get(op, Unreachable()).parts
+    whole = by_rules(suite.specs[op], "a restriction")
+    known = suite.manifest.strength.get(op, Unreachable()).parts
     spec = narrowed(whole, claim)
     there = {fault.id: fault for fault in suite.specs.faults(op)}
     gone = frozenset[str]()

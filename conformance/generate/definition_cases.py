@@ -6,9 +6,10 @@ operator refuses is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from math import prod
+from random import Random
 from typing import Any
 
 from hypothesis import assume
@@ -16,10 +17,10 @@ from hypothesis import strategies as st
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_for
-from conformance.core.operator import Attribute, Operator, Tensor
+from conformance.core.operator import Attribute, Dimension, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, DType
 from conformance.errors import ConformanceError
 from conformance.model import Case
 
@@ -32,8 +33,13 @@ MAX_TERMS = 1 << 17
 
 BLOCKS = (8, 16, 32, 64)
 MAX_AXES = 3
+TRIES = 100
+"""Draws for each case that is wanted, at most."""
+
 FAR = 1 << 100
 """Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
+
+Sizes = tuple[int, ...]
 
 FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 """What float attributes are drawn from, beside their defaults."""
@@ -42,8 +48,7 @@ FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 def definition_cases(
     operator: Operator, dtypes: Collection[str] = (), ranks: Collection[int] = ()
 ) -> st.SearchStrategy[Case]:
-    """Draw valid cases; ``dtypes`` and ``ranks`` are those of the first input, all if empty."""
-    first = operator.inputs[0].name
+    """Draw valid cases; ``dtypes`` and ``ranks`` are all if empty."""
 
     # Not an argument of the strategy: Hypothesis would print all that an operator says.
     @st.composite
@@ -51,22 +56,46 @@ def definition_cases(
         def integer(low: int, high: int) -> int:
             return draw(st.integers(FAR + low, FAR + high)) - FAR
 
-        case = _Draw(operator, integer).case(tuple(dtypes))
+        case = Draw(operator, integer).case(tuple(dtypes))
         assume(case is not None)
         assert case is not None
-        assume(not ranks or len(case.shapes[first]) in ranks)
+        assume(not ranks or case.rank in ranks)
         return case
 
     return cases()
 
 
+def draw_cases(
+    operator: Operator,
+    count: int,
+    *,
+    seed: int,
+    dtypes: Collection[str] = (),
+    ranks: Collection[int] = (),
+) -> list[Case]:
+    """Draw so many valid cases without Hypothesis, which takes longer; fewer where most are not.
+
+    The same seed gives the same cases.
+    """
+    chance = Random(seed)  # noqa: S311 - no secret
+    cases: list[Case] = []
+    for _ in range(TRIES * count):
+        case = Draw(operator, chance.randint).case(tuple(dtypes))
+        if case is not None and (not ranks or case.rank in ranks):
+            cases.append(case)
+            if len(cases) == count:
+                break
+    return cases
+
+
 @dataclass
-class _Draw:
+class Draw:
     """The values of one case, as they are drawn."""
 
     operator: Operator
     integer: Callable[[int, int], int]
     values: dict[str, Any] = field(default_factory=dict)
+    max_terms: int = MAX_TERMS
 
     def case(self, dtypes: tuple[str, ...]) -> Case | None:
         """A case; None if what was drawn is not valid."""
@@ -76,35 +105,39 @@ class _Draw:
             for variable, allowed in operator.types.items()
         }
         self.groups()
-        attributes = {}
-        for attribute in operator.attributes.values():
-            value = self.attribute(attribute)
-            if value is not None:
-                attributes[attribute.name] = value
+        lists = [a for a in operator.attributes.values() if a.list]
+        attributes = self.attributes([a for a in operator.attributes.values() if not a.list])
         for dim in operator.dims.values():
-            sizes = tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
-            self.values[dim.name] = sizes
+            self.values[dim.name] = self.dimension(dim)
+        # Lists may repeat dimensions, so they are drawn after them.
+        attributes |= self.attributes(lists)
         try:
-            shapes = self.shapes()
-            binding = Binding(operator, attributes, shapes)
+            shapes, operands = self.shapes()
+            binding = Binding(operator, attributes, shapes, operands)
             valid = not binding.violations() and self.is_small(binding)
         except ConformanceError:
             return None
-        patterns = (
-            self.pick(patterns_for(DTYPES[types.get(tensor.type, tensor.type)]))
+        dtypes_of = (
+            DTYPES[types.get(tensor.type, tensor.type)]
             for tensor in operator.inputs
+            if tensor.entries is None
         )
-        pattern = SEPARATOR.join(patterns)
+        pattern = SEPARATOR.join(self.pattern(dtype) for dtype in dtypes_of)
         seed = self.integer(0, SEEDS - 1)
-        return Case(operator.op, types, shapes, attributes, {}, pattern, seed) if valid else None
+        case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
+        return case if valid else None
 
     def is_small(self, binding: Binding) -> bool:
         """Whether there is something to compute, and not too much of it."""
         for definition in self.operator.define.values():
             extents = binding.flat([*definition.at.values(), *definition.over.values()])
-            if not 0 < prod(extents) <= MAX_TERMS or min(extents, default=1) < 1:
+            if not 0 < prod(extents) <= self.max_terms or min(extents, default=1) < 1:
                 return False
         return True
+
+    def pattern(self, dtype: DType) -> str:
+        """How a tensor is filled."""
+        return str(self.pick(patterns_for(dtype)))
 
     def pick(self, values: tuple[Any, ...]) -> Any:
         return values[self.integer(0, len(values) - 1)]
@@ -128,11 +161,23 @@ class _Draw:
             count = self.integer(least, MAX_AXES - (group in stretched))
             self.values[group] = tuple(range(count))
 
+    def dimension(self, dim: Dimension) -> Any:
+        """The extent of a dimension, or one for each axis."""
+        return tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
+
+    def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
+        """The values of attributes, without those that are left out."""
+        values = {attribute.name: self.attribute(attribute) for attribute in attributes}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def departs(self, attribute: Attribute) -> bool:
+        """Whether an attribute that has a default is given."""
+        return self.one_in(2 if not attribute.list else 4)
+
     def attribute(self, attribute: Attribute) -> Any:
         """The value of an attribute; None where its default is left out."""
-        axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
         has_default = attribute.default is not None
-        if has_default and not self.one_in(2 if not attribute.list else 4):
+        if has_default and not self.departs(attribute):
             default = attribute.default
             self.values[attribute.name] = (
                 (default,) * len(self.values[attribute.per]) if attribute.per else default
@@ -140,14 +185,25 @@ class _Draw:
             if attribute.list:
                 self.values[attribute.name] = tuple(default)
             return None
-        if attribute.list:
-            value: Any = [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
-        elif attribute.per:
-            value = [self.entry(attribute) for _ in self.values[attribute.per]]
-        else:
-            value = self.entry(attribute)
+        if attribute.words and not attribute.list and self.one_in(2):
+            word = self.pick(tuple(attribute.words))
+            number = attribute.words[word]
+            self.values[attribute.name] = (
+                (number,) * len(self.values[attribute.per]) if attribute.per else number
+            )
+            return word
+        value = self.value(attribute)
         self.values[attribute.name] = tuple(value) if isinstance(value, list) else value
         return value
+
+    def value(self, attribute: Attribute) -> Any:
+        """The value of an attribute that is given."""
+        if attribute.list:
+            axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
+            return [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
+        if attribute.per:
+            return [self.entry(attribute) for _ in self.values[attribute.per]]
+        return self.entry(attribute)
 
     def entry(self, attribute: Attribute) -> Any:
         if attribute.type == "word":
@@ -160,13 +216,21 @@ class _Draw:
         high = low + 3 if attribute.max is None else attribute.max
         return self.integer(low, high)
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the tensors, of which optional ones may be left out."""
-        shapes = {}
+    def shapes(self) -> tuple[dict[str, Sizes], dict[str, Sizes]]:
+        """The shapes of tensors, and the entries of those that have some.
+
+        Optional ones may be left out.
+        """
+        shapes, operands = {}, {}
         for tensor in self.operator.inputs:
-            if tensor.absent is None or not self.one_in(3):
+            if tensor.absent is not None and self.one_in(3):
+                continue
+            if tensor.entries is None:
                 shapes[tensor.name] = self.shape(tensor)
-        return shapes
+            else:
+                axes = self.values[str(tensor.entries.per)]
+                operands[tensor.name] = tuple(self.extent() for _ in axes)
+        return shapes, operands
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from conformance import parallel
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
 from conformance.errors import UsageError
+from conformance.generate.definition_cases import draw_cases
 from conformance.generate.looking import sound
 from conformance.generate.narrow import Claim, narrowed
 from conformance.generate.pool import draw_fast
 from conformance.generate.reject import reject_cases
 from conformance.generate.strategies import SEEDS
 from conformance.model import Case, Vector
-from conformance.reference.build import build
 from conformance.replacement import replacing
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build
 from conformance.suite.containers import MAX_BYTES, MAX_VECTORS
 from conformance.suite.lint import inputs_digest
 from conformance.suite.packing import Packer, container_file, encode_container
@@ -39,7 +41,7 @@ class Drawing:
     ``folder``, unless an earlier run has done so. ``claim`` restricts the cases.
     """
 
-    spec: OpSpec
+    spec: Specification
     number: int
     count: int
     root: int
@@ -82,6 +84,8 @@ class Drawing:
     def vectors(self) -> Iterator[Vector]:
         """Its vectors. Raises UsageError where an operator has not so many."""
         if not self.count:
+            if isinstance(self.spec, Operator):
+                return
             found = reject_cases(self.spec, root=self.root)
             yield from (build(self.spec, case, level) for case, level in found)
             return
@@ -106,14 +110,21 @@ class Drawing:
         )
 
     def _cases(self, draw: int, count: int) -> list[Case]:
+        root = (self.root << 40) + self.number * DRAWS + draw
+        if isinstance(self.spec, Operator):
+            claim = self.claim
+            part = claim or Claim((), ())
+            return self._numbered(
+                draw_cases(self.spec, count, seed=root, dtypes=part.dtypes, ranks=part.ranks)
+            )
         spec = self.spec if self.claim is None else narrowed(self.spec, self.claim)
         ranks = spec.ranks if self.claim is None else self.claim.ranks
         rank = ranks[self.number % len(ranks)]
-        drawn = draw_fast(spec, rank, count, root=(self.root << 40) + self.number * DRAWS + draw)
+        return sound(spec, rank, self._numbered(draw_fast(spec, rank, count, root=root)))
+
+    def _numbered(self, cases: Sequence[Case]) -> list[Case]:
         # The seed is of the id, so no other container has these cases.
-        first = self.number * SEEDS
-        cases = [replace(case, seed=first + case.seed) for case in drawn]
-        return sound(spec, rank, cases)
+        return [replace(case, seed=self.number * SEEDS + case.seed) for case in cases]
 
 
 @dataclass(frozen=True)
@@ -131,11 +142,11 @@ class Sent:
 
 
 def pieces(
-    spec: OpSpec, count: int, *, root: int, folder: Path, claim: Claim | None = None
+    spec: Specification, count: int, *, root: int, folder: Path, claim: Claim | None = None
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
     sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]
-    sizes += [0] if spec.reject else []
+    sizes += [0] if isinstance(spec, OpSpec) and spec.reject else []
     return [
         Drawing(spec, number, size, root, folder, claim) for number, size in enumerate(sizes, 1)
     ]

@@ -26,6 +26,7 @@ from conformance.reference.build import build
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
+from conformance.specification import by_rules
 from conformance.suite.manifest import UndecidedTarget
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition, SurvivorTable
@@ -140,7 +141,10 @@ def known(suite: Suite, op: str) -> Known:
         if all(name in table for name in counted)
     }
     parts = manifest.strength[op].parts if op in manifest.strength else SurvivorTable()
-    own = {one.name: excluded_predicates(one) for one in suite.specs[op].profiles}
+    own = {
+        one.name: excluded_predicates(one)
+        for one in by_rules(suite.specs[op], "completing").profiles
+    }
     inert = {
         part: one.inert
         for part, one in parts.survivors.items()

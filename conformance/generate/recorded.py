@@ -19,9 +19,9 @@ from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
-from conformance.reference.build import build
 from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build, by_rules
 from conformance.suite.evaluation import record_case as recorded_now
 from conformance.suite.proofs import Proofs, load_proofs
 from conformance.suite.recorded_cases import (
@@ -42,7 +42,7 @@ SLICE = 60
 class Slice:
     """Some recorded cases of one operator."""
 
-    spec: OpSpec
+    spec: Specification
     recorded: tuple[RecordedCase, ...] = field(repr=False)
 
     @property
@@ -55,7 +55,7 @@ class Slice:
 
 def vectors(
     chosen: Sequence[RecordedCases],
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     *,
     processes: int,
     progress: parallel.Progress,
@@ -107,11 +107,12 @@ def record(
     others make superfluous.
     """
     manifest, op = suite.manifest, score.op
+    spec = by_rules(suite.specs[op], "recording")
     entries = [entry for entry in manifest.listed if entry.op == op]
     there = [suite.read(entry) for entry in entries]
     if fewest:
         asked = [vector for vector in there if vector.id in score.kills]
-        few = {v.id for v in reduced(suite.specs[op], score.mutants, asked, score.kills)}
+        few = {v.id for v in reduced(spec, score.mutants, asked, score.kills)}
         stays = [
             v.case.reject is not None or e.is_large or v.id in few
             for v, e in zip(there, entries, strict=True)
@@ -127,7 +128,7 @@ def record(
         for v, e in zip(there, entries, strict=True)
         if {"core", SuiteName.COMPLEMENT} & {*e.suites}
     ]
-    member = smoke(suite.specs[op], core, score)
+    member = smoke(spec, core, score)
     found: list[RecordedCase] = []
     for vector, entry in zip(there, entries, strict=True):
         kills = score.kills.get(entry.id, ())
@@ -143,7 +144,7 @@ def record(
                 digest=entry.content,
             )
         )
-    spec, before = suite.specs[op], read(op)
+    before = read(op)
     small = tuple(one.case for one in found if one.case.reject is None)
     found += (
         recorded_now(spec, case, ("core", SuiteName.LARGE)) for case in large_cases(spec, small)

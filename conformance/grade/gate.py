@@ -24,9 +24,9 @@ from conformance.json_schema import load_schema
 from conformance.model import Result
 from conformance.spec import schema_check
 from conformance.spec.loader import read_text
-from conformance.spec.model import OpSpec
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Source
+from conformance.specification import Specification
 
 Read = TypeVar("Read")
 
@@ -132,7 +132,7 @@ def merge_summaries(footers: Sequence[Mapping[str, Any]], *, is_complete: bool) 
     return summary
 
 
-def load_known(path: Path, specs: Mapping[str, OpSpec]) -> KnownFailures:
+def load_known(path: Path, specs: Mapping[str, Specification]) -> KnownFailures:
     """Load the known failures in a file.
 
     Args:
@@ -144,7 +144,7 @@ def load_known(path: Path, specs: Mapping[str, OpSpec]) -> KnownFailures:
     return _load(path, "known", parse_known_failures, specs)
 
 
-def load_required(path: Path, specs: Mapping[str, OpSpec]) -> Requirements:
+def load_required(path: Path, specs: Mapping[str, Specification]) -> Requirements:
     """Load the requirements in a file.
 
     Args:
@@ -160,7 +160,7 @@ def load_gate(
     known_failures: Path | None = None,
     require: Path | None = None,
     *,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     strict: bool = False,
     today: date | None = None,
 ) -> Gate:
@@ -192,8 +192,8 @@ def load_gate(
 def _load(
     path: Path,
     name: str,
-    read: Callable[[Source, str, Mapping[str, OpSpec]], Read],
-    specs: Mapping[str, OpSpec],
+    read: Callable[[Source, str, Mapping[str, Specification]], Read],
+    specs: Mapping[str, Specification],
 ) -> Read:
     source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
     schema = load_schema("grade/expectations.schema.json", name)

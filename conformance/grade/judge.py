@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,8 +29,9 @@ from conformance.grade.interpretation_match import (
 from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.grade.returned import pack_outputs
 from conformance.model import FAILED, Result, Status, Vector, Witness
-from conformance.spec.model import OpSpec
-from conformance.spec.rule_change import implied_changes
+
+if TYPE_CHECKING:
+    from conformance.specification import Specification
 
 NO_ANSWERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -47,7 +48,7 @@ class _Terms:
 
     level: str
     precision: Mapping[str, str]
-    spec: OpSpec | None
+    spec: Specification | None
 
 
 def judge(
@@ -56,7 +57,7 @@ def judge(
     *,
     level: str,
     precision: Mapping[str, str],
-    spec: OpSpec | None = None,
+    spec: Specification | None = None,
 ) -> Result:
     """Judge one vector; a failure keeps inputs and expected outputs if they are small.
 
@@ -160,7 +161,7 @@ def make_result(
         seconds=seconds,
         witness=witness,
         shows=shows or NO_ANSWERS,
-        rank=vector.inputs[0].ndim if vector.inputs else 0,
+        rank=vector.case.rank,
         within=within,
         asked=vector.case.request,
     )
@@ -191,7 +192,7 @@ def _judge_arrays(
         right = [
             match.reading or EXPECTED_INTERPRETATION for match in candidates if not match.wrong
         ]
-        holds = NO_IMPLIED_CHANGES if spec is None else implied_changes(spec.interpretations)
+        holds = NO_IMPLIED_CHANGES if spec is None else _implied(spec)
         shows = followed_interpretations(vector, outputs, right, precision, holds)
     if not decided.wrong:
         return make_result(
@@ -207,6 +208,13 @@ def _judge_arrays(
     followed = None if other.wrong else other.reading
     failure = _failure(vector, decided, outputs, followed, precision, seconds)
     return replace(failure, shows=shows, within=decided.within(precision))
+
+
+def _implied(spec: Specification) -> Mapping[str, frozenset[str]]:
+    # A worker imports this module, and reads no specification.
+    from conformance.specification import implied_interpretations
+
+    return implied_interpretations(spec)
 
 
 def _failure(

@@ -17,8 +17,8 @@ from conformance.failure_kind import FailureKind, facts_of
 from conformance.grade.findings import finding_titles, without_counts
 from conformance.grade.selector import CaseOf, Selector, VectorFacts, parse_selector
 from conformance.model import FAILED, Result
-from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Path, Source
+from conformance.specification import Specification
 
 NARROWING = (
     *("vectors", "edges", "dtypes", "ranks", "reject", "when"),
@@ -142,7 +142,9 @@ class KnownFailures:
             raise SpecError(tuple(problems))
 
 
-def parse_known_failures(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
+def parse_known_failures(
+    source: Source, file: str, specs: Mapping[str, Specification]
+) -> KnownFailures:
     """Parse the known failures in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["known"]):
@@ -151,7 +153,11 @@ def parse_known_failures(source: Source, file: str, specs: Mapping[str, OpSpec])
 
 
 def _entry(
-    source: Source, path: Path, raw: Mapping[str, Any], file: str, specs: Mapping[str, OpSpec]
+    source: Source,
+    path: Path,
+    raw: Mapping[str, Any],
+    file: str,
+    specs: Mapping[str, Specification],
 ) -> KnownFailure:
     line, column = source.where(path)
     if not any(name in raw for name in NARROWING):

@@ -14,12 +14,11 @@ from conformance.grade.selector import (
     VectorFacts,
     first_few,
     parse_selector,
-    rank_of,
     unknown_name,
 )
 from conformance.model import Result, Status
-from conformance.spec.model import OpSpec
 from conformance.spec.yaml_source import Source
+from conformance.specification import Specification
 
 MAX_REASONS = 10
 """Reasons that are kept of an entry, the most frequent first."""
@@ -77,7 +76,7 @@ class RequirementCheck:
             if not use.entry.matches(result, self._case_of):
                 continue
             use.tested.add(result.id)
-            rank = rank_of(self._case_of(result.id)) if use.entry.ranks else None
+            rank = self._case_of(result.id).rank if use.entry.ranks else None
             use.combinations.add((result.dtype if use.entry.dtypes else None, rank))
             if is_unsupported:
                 use.unsupported.append(result.id)
@@ -138,7 +137,9 @@ def merge_requirements(shares: Sequence[Mapping[str, Any]], *, is_complete: bool
     return {**facts, "problems": requirement_problems(facts, is_complete=is_complete)}
 
 
-def parse_requirements(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
+def parse_requirements(
+    source: Source, file: str, specs: Mapping[str, Specification]
+) -> Requirements:
     """Parse the requirements in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["require"]):

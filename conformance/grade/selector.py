@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from conformance.dtypes import DTYPES
-from conformance.errors import EvaluationError, UsageError, closest
+from conformance.errors import EvaluationError, ExpressionError, InvalidCase, UsageError, closest
 from conformance.model import Case
-from conformance.spec.case_environment import Environment
-from conformance.spec.expressions import Expression, Kind
-from conformance.spec.model import OpSpec
-from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.yaml_source import Path, Source
+from conformance.specification import Condition, Specification, condition_of
 
 MAX_NAMES = 3
 """Names of a list that are shown before the rest is counted."""
@@ -54,7 +51,7 @@ class Selector:
     ranks: tuple[int, ...] = ()
     reject: str | None = None
     when: str = ""
-    predicate: tuple[OpSpec, Expression] | None = field(default=None, repr=False, compare=False)
+    predicate: Condition | None = field(default=None, repr=False, compare=False)
 
     @property
     def needs_case(self) -> bool:
@@ -93,14 +90,13 @@ class Selector:
         return ", ".join(parts)
 
     def _holds(self, case: Case) -> bool:
-        if self.ranks and rank_of(case) not in self.ranks:
+        if self.ranks and case.rank not in self.ranks:
             return False
         if self.predicate is None:
             return True
-        spec, expression = self.predicate
         try:
-            return bool(expression.evaluate(Environment(spec, case)))
-        except (EvaluationError, ValueError) as error:
+            return self.predicate.holds(case)
+        except (EvaluationError, InvalidCase, ValueError) as error:
             if case.reject is not None:
                 return False
             raise UsageError(
@@ -109,13 +105,12 @@ class Selector:
             ) from error
 
 
-def rank_of(case: Case) -> int:
-    """Return the rank of the data of a case, batch and channel included."""
-    return len(next(iter(case.shapes.values()), ()))
-
-
 def parse_selector(
-    source: Source, path: Path, raw: Mapping[str, Any], location: str, specs: Mapping[str, OpSpec]
+    source: Source,
+    path: Path,
+    raw: Mapping[str, Any],
+    location: str,
+    specs: Mapping[str, Specification],
 ) -> Selector:
     """Parse the selector of an entry, and note in ``source`` what is wrong with it.
 
@@ -144,8 +139,8 @@ def parse_selector(
 
 
 def _predicate(
-    source: Source, path: Path, raw: Mapping[str, Any], specs: Mapping[str, OpSpec]
-) -> tuple[OpSpec, Expression] | None:
+    source: Source, path: Path, raw: Mapping[str, Any], specs: Mapping[str, Specification]
+) -> Condition | None:
     if "when" not in raw:
         return None
     at = (*path, "when")
@@ -157,8 +152,13 @@ def _predicate(
         message = f"there is no operator '{raw['op']}'"
         source.problem((*path, "op"), message, hint=closest(raw["op"], specs))
         return None
-    expression = compile_at(source, at, raw["when"], case_scope(scope_of(spec)), Kind("bool"))
-    return None if expression is None else (spec, expression)
+    try:
+        return condition_of(spec, str(raw["when"]))
+    except ExpressionError as error:
+        source.problem(
+            at, error.message, expected=error.expected, hint=error.hint, offset=error.offset
+        )
+        return None
 
 
 def unknown_name(selector: Selector, listed: Collection[VectorFacts]) -> str:

@@ -8,13 +8,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.grade.compare import structure_mismatch
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import ALL_OPEN, Answer, Vector
 from conformance.reference import facts
-from conformance.spec.model import Observation, OpSpec
+from conformance.spec.model import Observation
+from conformance.specification import Specification
 
 Mask = NDArray[np.bool_]
 
@@ -25,14 +27,14 @@ ANOTHER_VALUE = "another value"
 
 
 def classify_unspecified(
-    spec: OpSpec, vector: Vector, outcome: Outcome
+    spec: Specification, vector: Vector, outcome: Outcome
 ) -> dict[str, tuple[str, ...]]:
     """Classify what outputs hold where the vector leaves them free, by question.
 
     The questions are those of ``spec.observe``. Only outputs of the right type and shape are looked
     at, whatever else is wrong with them. A vector that leaves nothing free costs two comparisons.
     """
-    if not spec.observe or outcome.ending is not Ending.RETURNED:
+    if isinstance(spec, Operator) or not spec.observe or outcome.ending is not Ending.RETURNED:
         return {}
     unchecked = [
         (answer, got, mask)

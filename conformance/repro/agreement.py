@@ -12,7 +12,7 @@ from conformance.repro.script_run import ScriptRun
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 MAX_MESSAGE = 200
 """Characters of a message that are shown."""
@@ -26,7 +26,7 @@ def disagreement(
     run: ScriptRun,
     vector: Vector,
     backend: str,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     level: str,
     precision: Mapping[str, str],
     seconds: float,

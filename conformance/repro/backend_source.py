@@ -132,8 +132,10 @@ def respond(file: str, spec: str, request_path: str) -> None:
         backend = create(origin)
         inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
-        if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
-            inputs[0] = transposed(inputs[0], order)
+        first = inputs[0]
+        if declared is not None and first is not None:
+            order = declared.order(first.ndim)
+            inputs[0] = first if order is None else transposed(first, order)
         call = native_call(origin, backend, header["op"], inputs, attributes)
         response = {
             "backend": f"{name_with_options(backend.name, spec)} {backend.version}",

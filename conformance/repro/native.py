@@ -37,7 +37,11 @@ class SourceCall:
 
 
 def native_call(
-    origin: Located, backend: Backend, op: str, inputs: Sequence[Array], attributes: dict[str, Any]
+    origin: Located,
+    backend: Backend,
+    op: str,
+    inputs: Sequence[Array | None],
+    attributes: dict[str, Any],
 ) -> SourceCall:
     """Return the call of ``op`` without this package, as far as the backend allows.
 

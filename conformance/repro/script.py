@@ -24,7 +24,7 @@ from conformance.repro.literal import array_source
 from conformance.repro.native import SourceCall, split_imports
 from conformance.run.inline import fresh
 from conformance.safe_text import visible
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, document_of
 
 MAX_SIZE = 2**20
 """Characters of a script at most."""
@@ -35,7 +35,7 @@ SPECIFIED = "as specified"
 
 def script(
     vector: Vector,
-    spec: OpSpec | None,
+    spec: Specification | None,
     call: SourceCall,
     backend: str,
     suite: str,
@@ -104,7 +104,7 @@ def script(
 
 def _about(
     vector: Vector,
-    spec: OpSpec | None,
+    spec: Specification | None,
     call: SourceCall,
     backend: str,
     suite: str,
@@ -122,8 +122,9 @@ def _about(
     if vector.edges:
         yield f"Shows: {', '.join(vector.edges)}."
     if spec is not None:
-        yield f"Specified in: {spec.document.title}"
-        yield spec.document.url
+        title, url = document_of(spec)
+        yield f"Specified in: {title}"
+        yield url
     yield ""
     but = f" unless {call.module} needs it" if call.module else ""
     yield (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -18,12 +17,12 @@ from conformance.grade.judge import (
     unsupported_result,
 )
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import Case, Result, Status, Vector
+from conformance.model import Result, Status, Vector
 from conformance.run.executor import Executor
 from conformance.run.interpretations import with_observations
 from conformance.run.pipeline import Pipeline
 from conformance.run.valid_counterpart import paired
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, attributes_left_out
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite
@@ -38,7 +37,7 @@ class VectorChecker:
     """
 
     executor: Executor
-    specs: Mapping[str, OpSpec]
+    specs: Mapping[str, Specification]
     level: str
     precision: Mapping[str, str]
 
@@ -118,19 +117,15 @@ class VectorChecker:
         spec = self.specs.get(vector.case.op)
         return replace(
             result,
-            left_out=() if spec is None else _left_out(spec, vector.case),
+            left_out=() if spec is None else _shared(attributes_left_out(spec, vector.case)),
             shows=_shared_answers(tuple(result.shows.items())),
             within=_shared_counts(result.within),
         )
 
 
-def _left_out(spec: OpSpec, case: Case) -> tuple[str, ...]:
-    """The attributes with a default that a case leaves out."""
-    return tuple(
-        sys.intern(attribute.name)
-        for attribute in spec.attributes
-        if attribute.default is not None and attribute.name not in case.attributes
-    )
+@lru_cache(maxsize=4096)
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names
 
 
 @lru_cache(maxsize=4096)

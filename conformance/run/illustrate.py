@@ -24,6 +24,7 @@ from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
 from conformance.spec.model import OpSpec, RuleChange
+from conformance.specification import Specification
 from conformance.suite.store import Suite
 
 MAX_PLANE = 40_000
@@ -60,7 +61,7 @@ class Illustrator:
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
-                planes = 0 if spec is None else spec.layout.planes
+                planes = spec.layout.planes if isinstance(spec, OpSpec) else _planes(match)
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
                 pictures["elements"] = _elements(match, self.precision)
         drawn = {name: picture for name, picture in pictures.items() if picture}
@@ -68,12 +69,15 @@ class Illustrator:
 
 
 def _window(
-    spec: OpSpec | None, vector: Vector, index: tuple[int, ...], variants: tuple[RuleChange, ...]
+    spec: Specification | None,
+    vector: Vector,
+    index: tuple[int, ...],
+    variants: tuple[RuleChange, ...],
 ) -> dict[str, Any] | None:
     inputs, shape = vector.inputs, vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
-    shown = None if spec is None else spec.kin.picture
-    if spec is None or shown is None or not inside:
+    shown = spec.kin.picture if isinstance(spec, OpSpec) else None
+    if not isinstance(spec, OpSpec) or shown is None or not inside:
         return None
     planes = spec.layout.planes
     if prod(inputs[0].shape[planes:]) > MAX_PLANE:
@@ -134,6 +138,11 @@ def _plane(match: Match, output: str, index: tuple[int, ...], planes: int) -> di
             "wrong": compared.wrong[at].tolist(),
         }
     return None
+
+
+def _planes(match: Match) -> int:
+    """The dimensions before the last two, which are a plane of any output."""
+    return max(0, match.answers[0].expected.ndim - 2)
 
 
 def _texts(array: Array) -> Any:

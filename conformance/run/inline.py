@@ -43,28 +43,29 @@ class Runnable(Protocol):
     """What a backend must be able to do; the full protocol lies in :mod:`conformance.backends`."""
 
     def run(
-        self, op: str, inputs: list[Array], attributes: dict[str, Any]
+        self, op: str, inputs: list[Any], attributes: dict[str, Any]
     ) -> Any:  # pragma: no cover
         ...
 
 
 def execute(backend: Runnable, vector: Vector) -> Outcome:
     """Call the backend on a vector; see :func:`call`."""
-    return call(backend, vector.case.op, vector.inputs, vector.case.attributes)
+    return call(backend, vector.case.op, vector.arguments, vector.case.attributes)
 
 
 def call(
-    backend: Runnable, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    backend: Runnable, op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
 ) -> Outcome:
     """Call the backend on fresh copies of inputs and attributes.
 
-    Inputs are writable, C-contiguous, of the logical type (bf16 is ``ml_dtypes.bfloat16``);
+    Inputs are writable, C-contiguous, of the logical type (bf16 is ``ml_dtypes.bfloat16``), None
+    where an optional one is absent;
     attributes are those that the case gives, spelled as the document spells them. Outputs are
     copied before anything else happens, since a backend may hand out views of its own buffers.
     An interruption from the keyboard passes through; nothing else does.
     """
-    originals = [np.ascontiguousarray(array) for array in inputs]
-    copies = [array.copy() for array in originals]
+    originals = [None if array is None else np.ascontiguousarray(array) for array in inputs]
+    copies = [None if array is None else array.copy() for array in originals]
     arguments = list(copies)  # the backend may change the list
     keywords = fresh(attributes)
     ending, returned, message = Ending.RETURNED, None, ""
@@ -82,7 +83,7 @@ def call(
     changed = tuple(
         i
         for i, (before, after) in enumerate(zip(originals, copies, strict=True))
-        if not _same_bits(before, after)
+        if before is not None and after is not None and not _same_bits(before, after)
     )
     return Outcome(ending, returned, message, changed, seconds)
 

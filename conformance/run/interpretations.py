@@ -11,6 +11,7 @@ from conformance.grade.outcome import Outcome
 from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class _Question:
 
 
 def with_observations(
-    verdict: Result, spec: OpSpec | None, vector: Vector, outcome: Outcome
+    verdict: Result, spec: Specification | None, vector: Vector, outcome: Outcome
 ) -> Result:
     """Add to a result what right outputs show where the vector leaves them free.
 
@@ -38,7 +39,7 @@ def with_observations(
 
 
 def readings(
-    ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, OpSpec]
+    ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, Specification]
 ) -> list[dict[str, Any]]:
     """Count the answers to the questions of each operator.
 
@@ -101,13 +102,13 @@ def _answers(question: _Question, by_kind: Mapping[str, _Shown]) -> list[dict[st
     return answers
 
 
-def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
+def _questions(spec: Specification | None, seen: Iterable[str]) -> list[_Question]:
     """Those of the specification, then those that only the suite knows."""
     questions = []
     for variant in () if spec is None else spec.interpretations:
         words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
         questions.append(_Question(variant.name, variant.level, variant.question, words))
-    for point in () if spec is None else spec.observe:
+    for point in spec.observe if isinstance(spec, OpSpec) else ():
         words = {EXPECTED_VALUE: point.expected}
         questions.append(_Question(point.name, "open", point.question, words))
     known = {question.name for question in questions}

@@ -81,7 +81,8 @@ def encode_request(number: int, vector: Vector) -> bytes:
         "op": case.op,
         "attributes": dict(case.attributes),
         "inputs": [
-            {"dtype": name_of(array.dtype), "shape": list(array.shape)} for array in vector.inputs
+            None if array is None else {"dtype": name_of(array.dtype), "shape": list(array.shape)}
+            for array in vector.arguments
         ],
         "limit": max_output_bytes(vector),
     }
@@ -104,10 +105,14 @@ def max_output_bytes(vector: Vector) -> int:
     return max(TIMES_AS_LARGE * largest, SMALL)
 
 
-def decode_request(header: Header, payload: bytes) -> list[Array]:
-    """Decode the inputs of a request."""
-    inputs, offset = [], 0
+def decode_request(header: Header, payload: bytes) -> list[Array | None]:
+    """Decode the inputs of a request, None for one that is absent."""
+    inputs: list[Array | None] = []
+    offset = 0
     for facts in header["inputs"]:
+        if facts is None:
+            inputs.append(None)
+            continue
         array, offset = read_array(facts["dtype"], facts["shape"], payload, offset)
         inputs.append(array)
     return inputs

@@ -10,6 +10,7 @@ from conformance.grade.returned import unpack_outputs
 from conformance.model import Result
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Mutant
+from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
 
@@ -66,7 +67,7 @@ class Prediction:
         """The vector with the outputs of a failure; None where there is nothing to compare."""
         outputs = None if result.returned is None else unpack_outputs(result.returned)
         spec = self.suite.specs.get(result.op)
-        if outputs is None or spec is None:
+        if outputs is None or not isinstance(spec, OpSpec):
             return None
         vector = self.suite.get(result.id)
         if len(outputs) != len(vector.answers):

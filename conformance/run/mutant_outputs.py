@@ -11,7 +11,7 @@ import numpy as np
 from conformance.errors import ConformanceError
 from conformance.model import Finding
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import RuleChange
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.store import Suite
 
 
@@ -23,7 +23,12 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -
     """
     plane, witness = finding.detail.get("plane"), finding.witness
     spec = suite.specs.get(finding.op)
-    if not isinstance(plane, Mapping) or witness is None or spec is None or not variants:
+    if (
+        not isinstance(plane, Mapping)
+        or witness is None
+        or not isinstance(spec, OpSpec)
+        or not variants
+    ):
         return finding
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]

@@ -20,7 +20,7 @@ from conformance.model import Result, Vector
 from conformance.run.executor import Executor, Reason, Request
 from conformance.run.independent_calls import TIMES
 from conformance.run.restore_layout import restore_layout
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Pipeline:
     """
 
     executor: Executor
-    specs: Mapping[str, OpSpec]
+    specs: Mapping[str, Specification]
     untested: Callable[[Vector], Result | None] = lambda _vector: None
     counterpart: Callable[[Vector], Vector | None] = lambda _vector: None
     repeat: int = 1

@@ -95,7 +95,7 @@ class Conversation:
     def answer(self, number: int, vector: Vector) -> Outcome:
         """Read the response to a request."""
         header, payload = self._receive("there is no answer")
-        return responses.decode_response(header, payload, number, len(vector.inputs))
+        return responses.decode_response(header, payload, number, len(vector.arguments))
 
     def ask(self, number: int, vector: Vector) -> Outcome:
         """Send a question, and take its answer."""

@@ -15,6 +15,8 @@ from conformance.model import Vector
 from conformance.run import framing, messages
 from conformance.run.executor import Identity
 from conformance.run.program_session import Conversation, Trouble
+from conformance.spec.model import OpSpec
+from conformance.specification import ranks_of
 from conformance.suite.store import Suite
 
 UNKNOWN = "conformance.Unknown-1"
@@ -54,7 +56,8 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
         yield Check("vectors", None, f"no vector of {suite.name} is of a declared operator")
         return
     first = next(iter(vectors.values()))
-    planes = suite.specs[first.case.op].layout.planes
+    spec_of_first = suite.specs[first.case.op]
+    planes = spec_of_first.layout.planes if isinstance(spec_of_first, OpSpec) else 0
 
     def checked(name: str, check: Callable[[Conversation], str]) -> Check:
         with Conversation(spec, seconds) as talk:
@@ -84,7 +87,7 @@ def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
         if entry.kind != "value" or spec is None or (entry.op, entry.dtype) in vectors:
             continue
         if who.capabilities is not None and not any(
-            who.capabilities.declares(entry.op, entry.dtype, rank) for rank in spec.ranks
+            who.capabilities.declares(entry.op, entry.dtype, rank) for rank in ranks_of(spec)
         ):
             continue
         vector = suite.read(entry)

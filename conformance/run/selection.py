@@ -13,7 +13,7 @@ from conformance.grade.precision import match_patterns
 from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
-from conformance.spec.loader import shipped_operators
+from conformance.specification import shipped_operators
 from conformance.suite.entries import Entry, matches_id
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest

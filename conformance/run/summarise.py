@@ -21,8 +21,8 @@ from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
 from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.spec.default_attributes import in_a_line
-from conformance.spec.loader import shipped_operators
+from conformance.spec.model import OpSpec
+from conformance.specification import case_in_a_line, shipped_operators
 from conformance.strength import DEFAULT_MIN_STRENGTH, RunStrength
 from conformance.suite.store import Suite
 from conformance.verdict import ResultCounts
@@ -104,7 +104,7 @@ def _case(smallest: Result, suite: Suite) -> dict[str, str]:
     spec = suite.specs.get(smallest.op)
     if spec is None or smallest.asked is None:
         return {}
-    return {"case": in_a_line(spec, smallest.asked)}
+    return {"case": case_in_a_line(spec, smallest.asked)}
 
 
 def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:
@@ -125,7 +125,7 @@ def _common(
     not fail so.
     """
     spec = suite.specs.get(finding.op)
-    if spec is None or len(finding.ids) < MIN_SPLIT or smallest.reject is not None:
+    if not isinstance(spec, OpSpec) or len(finding.ids) < MIN_SPLIT or smallest.reject is not None:
         return {}
     shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
     common = {

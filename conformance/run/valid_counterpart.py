@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
 from conformance.spec.case_environment import dimensions, resized, shapes_of
 from conformance.spec.model import NegativeTest, OpSpec, Quantity
 from conformance.spec.validity import violations
+from conformance.specification import Specification
 
 SMALL = (1, 0, 2, 3)
 """Numbers that are allowed where others are not; the first that serves is taken."""
 
 
-def paired(spec: OpSpec, vector: Vector) -> Vector | None:
+def paired(spec: Specification, vector: Vector) -> Vector | None:
     """Make the valid vector behind a negative test, without expected outputs.
 
     It differs in what the test's entry of the specification changes. Its data are those of the
@@ -33,6 +35,8 @@ def paired(spec: OpSpec, vector: Vector) -> Vector | None:
     Returns:
         None if no valid vector is near.
     """
+    if isinstance(spec, Operator):
+        return None
     entry = next((reject for reject in spec.reject if reject.name == vector.case.reject), None)
     if entry is None:
         return None

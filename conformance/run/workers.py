@@ -62,7 +62,7 @@ class Worker:
         if not self.requests:
             raise Malformed("a response to no request")
         request = self.requests[0]
-        inputs = len(request.vector.inputs)
+        inputs = len(request.vector.arguments)
         outcome = responses.decode_response(header, payload, request.number, inputs)
         # A program need not measure it. What is seen here includes the way there and back.
         request.response = outcome if outcome.seconds else replace(outcome, seconds=spent)

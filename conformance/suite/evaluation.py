@@ -20,8 +20,7 @@ from pathlib import Path
 from conformance import parallel
 from conformance.errors import EvaluationDefect, SuiteError
 from conformance.model import Case
-from conformance.reference.build import build
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build
 from conformance.suite import vector_cache
 from conformance.suite.archive import write_zip
 from conformance.suite.entries import Entry
@@ -49,7 +48,7 @@ _spare: list[Cache] = []
 _warned: set[str] = set()
 
 
-def cached_content(spec: OpSpec, entry: RecordedCase) -> bytes:
+def cached_content(spec: Specification, entry: RecordedCase) -> bytes:
     """Return the file of a recorded case's vector, whose digest is the recorded one.
 
     Raises EvaluationDefect where evaluating it again and again gives another.
@@ -66,7 +65,7 @@ def cached_content(spec: OpSpec, entry: RecordedCase) -> bytes:
     return content
 
 
-def evaluate_case(spec: OpSpec, entry: RecordedCase) -> bytes:
+def evaluate_case(spec: Specification, entry: RecordedCase) -> bytes:
     """Evaluate a recorded case's vector; raises as :func:`cached_content` does."""
     digest = ""
     for _ in range(ATTEMPTS):
@@ -83,7 +82,7 @@ def evaluate_case(spec: OpSpec, entry: RecordedCase) -> bytes:
 
 
 def record_case(
-    spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must"
+    spec: Specification, case: Case, suites: tuple[str, ...], level: str = "must"
 ) -> RecordedCase:
     """Record a case that is evaluated now, without what it kills."""
     vector = build(spec, case, level)
@@ -155,7 +154,7 @@ def ensure_evaluated(
 class EvaluationTask:
     """Recorded cases of one operator, to be evaluated into a cache."""
 
-    spec: OpSpec
+    spec: Specification
     recorded: Sequence[RecordedCase] = field(repr=False)
     cache: Cache
 
@@ -189,7 +188,7 @@ def _missing(entries: Iterable[Entry]) -> dict[str, list[RecordedCase]]:
 
 
 def _slices(
-    spec: OpSpec, recorded: Sequence[RecordedCase], cache: Cache
+    spec: Specification, recorded: Sequence[RecordedCase], cache: Cache
 ) -> Iterator[EvaluationTask]:
     batch: list[RecordedCase] = []
     seconds = 0.0

@@ -14,8 +14,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.spec.model import OpSpec
-from conformance.spec.validity import violations
+from conformance.specification import Specification, broken_conditions, target_names, violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
 from conformance.suite.manifest import encode_manifest
@@ -61,7 +60,7 @@ def _specification_problems(suite: Suite) -> Iterator[str]:
     manifest, specs = suite.manifest, suite.specs
     for op in specs:
         try:
-            targets = {edge.name for edge in specs[op].edges}
+            targets = target_names(specs[op])
             mutants = {fault.id for fault in specs.faults(op)}
         except SuiteError as error:
             yield error.message
@@ -71,15 +70,15 @@ def _specification_problems(suite: Suite) -> Iterator[str]:
                 ("edges", manifest.edges[op], targets),
                 ("faults", manifest.faults[op], mutants),
             ):
-                if unknown := sorted(counts.keys() - names):
+                if names is not None and (unknown := sorted(counts.keys() - names)):
                     shown = ", ".join(unknown[:3])
                     yield f"{manifests.FILE_NAME}: {key} of {op} that it does not have: {shown}"
 
 
-def _case_problems(spec: OpSpec, case: Case) -> Iterator[str]:
+def _case_problems(spec: Specification, case: Case) -> Iterator[str]:
     """Yield where a case is not what its specification makes of it: valid, or broken."""
     broken = {violation.condition: violation.message for violation in violations(spec, case)}
-    allowed = {entry.breaks for entry in spec.reject if entry.name == case.reject}
+    allowed = broken_conditions(spec, case)
     if allowed - broken.keys():
         yield f"must be rejected for {case.reject}, but breaks no condition of {spec.op}"
     for condition in broken.keys() - allowed:

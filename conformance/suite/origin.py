@@ -9,8 +9,8 @@ from hashlib import sha256
 from conformance.codec import Record
 from conformance.spec import mutants, yaml_writer
 from conformance.spec.catalogue import Mutant
-from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, spec_digest
 from conformance.suite.strict_json import Sha256
 
 FOLDER = "specifications"
@@ -21,7 +21,8 @@ class Origin(Record, frozen=True, omit_defaults=True):
 
     Either ``digest`` is that of the shipped specification
     (:func:`conformance.spec.digest.spec_digest`), whose mutants are those of the shipped catalogue;
-    or the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
+    or the suite carries files, and ``specification`` and ``faults`` are their SHA-256. The mutants
+    of a definition are made from its text, so it has no ``faults``.
     """
 
     digest: Sha256 = ""
@@ -30,8 +31,7 @@ class Origin(Record, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for another combination of digests."""
-        given = bool(self.digest), bool(self.specification), bool(self.faults)
-        if given not in ((True, False, False), (False, True, True)):
+        if bool(self.digest) == bool(self.specification) or (self.digest and self.faults):
             raise ValueError("either 'digest' belongs there, or 'specification' and 'faults'")
 
     @property
@@ -42,7 +42,8 @@ class Origin(Record, frozen=True, omit_defaults=True):
         """Return the SHA-256 of the carried files, by path in the suite's folder, with ``/``."""
         if not self.carried:
             return {}
-        return {specification_file(op): self.specification, faults_file(op): self.faults}
+        files = {specification_file(op): self.specification}
+        return files | {faults_file(op): self.faults} if self.faults else files
 
 
 def specification_file(op: str) -> str:
@@ -67,22 +68,25 @@ class OriginFiles:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
-def shipped_origin(spec: OpSpec) -> OriginFiles:
+def shipped_origin(spec: Specification) -> OriginFiles:
     """Return the origin of a shipped specification, which the suite only names."""
     return OriginFiles(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried_origin(spec: OpSpec, faults: Sequence[Mutant]) -> OriginFiles:
-    """Write a specification, with all that it extends, and its mutants as files."""
+def carried_origin(spec: Specification, faults: Sequence[Mutant]) -> OriginFiles:
+    """Write a specification, with all that it extends, and its mutants as files.
+
+    Those of a definition are made from its text, and not written.
+    """
     about = f"{spec.op}, as the vectors of this suite were made from it"
+    stated = spec.source if isinstance(spec, OpSpec) else spec.data
     texts = {
-        specification_file(spec.op): yaml_writer.write(
-            spec.source, f"The specification of {about}."
-        ),
-        faults_file(spec.op): yaml_writer.write(
-            mutants.mutants_to_data(spec, faults), f"The mutants of {about}."
-        ),
+        specification_file(spec.op): yaml_writer.write(stated, f"The specification of {about}.")
     }
+    if isinstance(spec, OpSpec):
+        texts[faults_file(spec.op)] = yaml_writer.write(
+            mutants.mutants_to_data(spec, faults), f"The mutants of {about}."
+        )
     files = {path: text.encode() for path, text in texts.items()}
-    specification, of_mutants = (sha256(content).hexdigest() for content in files.values())
-    return OriginFiles(spec.op, Origin(specification=specification, faults=of_mutants), files)
+    digests = [sha256(content).hexdigest() for content in files.values()]
+    return OriginFiles(spec.op, Origin("", *digests), files)

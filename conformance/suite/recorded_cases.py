@@ -25,8 +25,7 @@ from conformance.choices import LEVELS, SuiteName
 from conformance.codec import Record
 from conformance.model import Case
 from conformance.resources import directory
-from conformance.spec.digest import spec_digest
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, spec_digest
 from conformance.suite import strict_json
 from conformance.suite.archive import unreadable_error
 from conformance.suite.strict_json import Indices, Whole, names_at, read_bytes, refusing
@@ -245,7 +244,7 @@ def recorded_cases_file(op: str) -> Path:
     return directory("specs") / "cases" / f"{op}.jsonl"
 
 
-def current_cases(spec: OpSpec) -> RecordedCases | None:
+def current_cases(spec: Specification) -> RecordedCases | None:
     """Read the cases recorded for a specification; None if it is not as shipped."""
     file = recorded_cases_file(spec.op)
     if not file.is_file():
@@ -254,7 +253,7 @@ def current_cases(spec: OpSpec) -> RecordedCases | None:
     return cases if cases.specification == spec_digest(spec) else None
 
 
-def current_value_cases(spec: OpSpec) -> tuple[Case, ...]:
+def current_value_cases(spec: Specification) -> tuple[Case, ...]:
     """Read the value cases recorded for a specification; none if it is not as shipped."""
     cases = current_cases(spec)
     return (

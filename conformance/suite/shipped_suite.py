@@ -11,12 +11,11 @@ from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
+from conformance.core.operator import Operator
 from conformance.resources import directory
 from conformance.spec import loader
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.digest import spec_digest
-from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
+from conformance.specification import Specification, mutants_of, spec_digest
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin
@@ -70,15 +69,17 @@ def _strength(listed: Recordings, op: str) -> Unreachable:
     return recorded_unreachable(loader.find_spec(op), listed.cases(op))
 
 
-def recorded_unreachable(spec: OpSpec, recorded: RecordedCases) -> Unreachable:
+def recorded_unreachable(spec: Specification, recorded: RecordedCases) -> Unreachable:
     """Return what no case of an operator reaches: by proofs, catalogue and measurements."""
     return replace(
         proven_unreachable(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
     )
 
 
-def proven_unreachable(spec: OpSpec) -> Unreachable:
+def proven_unreachable(spec: Specification) -> Unreachable:
     """Return what no case of an operator reaches, before any vector is measured."""
+    if isinstance(spec, Operator):
+        return Unreachable()
     return Unreachable(
         infeasible=proven_infeasible(spec),
         strata=strata_of(spec).meaning if complete_proofs(spec) else "",
@@ -88,6 +89,6 @@ def proven_unreachable(spec: OpSpec) -> Unreachable:
     )
 
 
-def is_outdated(spec: OpSpec, recorded: RecordedCases) -> bool:
+def is_outdated(spec: Specification, recorded: RecordedCases) -> bool:
     """Return whether the specification has changed since its cases were selected."""
     return recorded.specification != spec_digest(spec)

@@ -12,22 +12,28 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance import remote
+from conformance.core.operator import Operator
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Case
 from conformance.replacement import resolved
-from conformance.spec import catalogue, mutants
+from conformance.spec import mutants
 from conformance.spec.catalogue import Mutant
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import load_whole, shipped_specs
-from conformance.spec.model import OpSpec
 from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
+from conformance.specification import (
+    Specification,
+    definition_problem,
+    load_whole,
+    mutants_of,
+    shipped_specs,
+    spec_digest,
+)
 from conformance.suite.archive import DAMAGED
 from conformance.suite.origin import Origin, OriginFiles, faults_file, specification_file
 
 Read = TypeVar("Read")
 
 
-class Specifications(Mapping[str, OpSpec]):
+class Specifications(Mapping[str, Specification]):
     """The specifications of a suite's operators, each read when it is needed.
 
     Reading one raises SuiteError for a file that is damaged, and for a shipped specification that
@@ -38,9 +44,9 @@ class Specifications(Mapping[str, OpSpec]):
         self._folder = folder
         self._origins = origins
         self._ops = tuple(ops)
-        self._read: dict[str, OpSpec] = {}
+        self._read: dict[str, Specification] = {}
 
-    def __getitem__(self, op: str) -> OpSpec:
+    def __getitem__(self, op: str) -> Specification:
         if op not in self._read:
             if op not in self._ops:
                 raise KeyError(op)
@@ -61,13 +67,13 @@ class Specifications(Mapping[str, OpSpec]):
         spec = self.get(op)
         if spec is None:
             return ()
-        if not self.carries(op):
-            return catalogue.mutants_of(spec)
+        if isinstance(spec, Operator) or not self.carries(op):
+            return mutants_of(spec)
         return self._parsed(
             op, faults_file(op), lambda text, file: mutants.load_mutants_text(text, spec, file)
         )
 
-    def made_from(self, spec: OpSpec) -> bool:
+    def made_from(self, spec: Specification) -> bool:
         """Return whether an operator's vectors were made from this specification, prose aside.
 
         Raises SuiteError for a carried one that is damaged.
@@ -84,6 +90,8 @@ class Specifications(Mapping[str, OpSpec]):
         if not self.carries(case.op):
             return ""
         spec = self[case.op]
+        if isinstance(spec, Operator):
+            return definition_problem(spec, case)
         operands = {operand.name for operand in spec.operands}
         for noun, present, expected in (
             ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
@@ -115,7 +123,7 @@ class Specifications(Mapping[str, OpSpec]):
             for op, origin in self._origins.items()
         ]
 
-    def _find(self, op: str) -> OpSpec:
+    def _find(self, op: str) -> Specification:
         if self.carries(op):
             carried = self._parsed(op, specification_file(op), load_whole)
             if carried.op != op:

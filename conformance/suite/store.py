@@ -160,7 +160,7 @@ class Suite:
         """Return the rank of the data of a listed vector."""
         recorded = entry.recorded
         case = self.read(entry, answers=False).case if recorded is None else recorded.case
-        return self.specs[entry.op].rank_of(case)
+        return case.rank
 
     def outline(self, entry: Entry) -> Vector | None:
         """Outline a recorded case before it is evaluated; None for other entries.

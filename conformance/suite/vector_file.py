@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from conformance import TOOL
 from conformance.choices import LEVELS
@@ -53,7 +54,6 @@ def vector_members(vector: Vector) -> dict[str, bytes]:
         if not INTERPRETATION_NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not the name of an interpretation")
     writer = MemberWriter()
-    names = [*case.shapes, *case.operands]
     document = {
         "format": FORMAT,
         "id": vector.id,
@@ -69,10 +69,7 @@ def vector_members(vector: Vector) -> dict[str, bytes]:
         "operands": {name: list(value) for name, value in case.operands.items()},
         "pattern": case.pattern,
         "seed": case.seed,
-        "inputs": [
-            writer.input(i, name, array)
-            for i, (name, array) in enumerate(zip(names, vector.inputs, strict=True))
-        ],
+        "inputs": _input_entries(vector, writer),
         "outputs": writer.outputs("", vector.answers),
         "readings": {
             name: writer.outputs(f"reading_{name}/", answers)
@@ -80,6 +77,18 @@ def vector_members(vector: Vector) -> dict[str, bytes]:
         },
     }
     return {CASE_MEMBER: strict_json.dumps(document), **dict(writer.written)}
+
+
+def _input_entries(vector: Vector, writer: MemberWriter) -> list[dict[str, Any] | None]:
+    """Return what ``case.json`` says of each input, None of one that is absent."""
+    names = [*vector.case.shapes, *vector.case.operands]
+    entries: list[dict[str, Any] | None] = [
+        writer.input(i, name, array)
+        for i, (name, array) in enumerate(zip(names, vector.inputs, strict=True))
+    ]
+    for index in vector.absent:
+        entries.insert(index, None)
+    return entries
 
 
 def content_digest(members: Mapping[str, bytes]) -> str:
@@ -146,6 +155,7 @@ def decode_vector(
         source=record.text("source"),
         inputs=_inputs(record, case, reader),
         answers=(),
+        absent=tuple(i for i, entry in enumerate(record.items("inputs")) if entry is None),
     )
     return _answered(vector, record, reader) if answers else vector
 
@@ -171,6 +181,7 @@ def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array
     entries = [
         JsonObject(entry, f"{record.where}: input {i}", _INPUT_KEYS)
         for i, entry in enumerate(record.items("inputs"))
+        if entry is not None
     ]
     if [entry.raw("name") for entry in entries] != list(shapes):
         record.refuse(f"the inputs are not those of shapes and operands, {', '.join(shapes)}")

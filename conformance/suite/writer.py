@@ -15,8 +15,7 @@ from pathlib import Path
 from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.replacement import resolved
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import shipped_specs
+from conformance.specification import shipped_specs, spec_digest
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import write_zip
 from conformance.suite.containers import INDEX

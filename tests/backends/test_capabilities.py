@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance import specification
 from conformance.backends import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.model import Case
@@ -121,14 +122,12 @@ def test_an_unknown_word_of_an_invalid_case_is_outside_a_list_of_words() -> None
 
 
 def test_a_predicate_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from conformance.backends import capabilities
-
     compiled = []
-    original = capabilities.compile_expression
+    original = specification.condition_of
     monkeypatch.setattr(
-        capabilities,
-        "compile_expression",
-        lambda *args, **options: compiled.append(args[0]) or original(*args, **options),
+        specification,
+        "condition_of",
+        lambda spec, text: compiled.append(text) or original(spec, text),
     )
     declared = excluding("exclude_pad")
     for _ in range(3):

@@ -150,7 +150,6 @@ def test_what_a_log_should_know_is_told(openvino: Backend, torch: Backend) -> No
         ((1, 1, 4), "f4", avg([2], True, pads_begin=[1])),
         ((1, 1, 4), "f4", avg([3], pads_begin=[-1])),
         ((1, 1, 4), "f4", avg([3], True, pads_begin=[2], pads_end=[2])),
-        ((4, 4), "f4", avg([])),
     ],
 )
 def test_torch_declares_what_its_adapter_cannot_say(
@@ -160,6 +159,12 @@ def test_torch_declares_what_its_adapter_cannot_say(
     assert unclaimed(torch, data, attributes, reject="perhaps") is not None
     with pytest.raises(Unsupported):
         torch.run("AvgPool-1", [data], attributes)
+
+
+@pytest.mark.needs("torch")
+def test_torch_pools_no_data_without_batch_and_channel(torch: Backend) -> None:
+    with pytest.raises(Unsupported, match="AvgPool-1 on data of rank 2"):
+        torch.run("AvgPool-1", [np.zeros((4, 4), np.float32)], avg([]))
 
 
 @pytest.mark.needs("torch")

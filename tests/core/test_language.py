@@ -276,3 +276,92 @@ def test_a_shape_that_is_computed_is_checked() -> None:
 def test_batches_that_do_not_broadcast_are_invalid() -> None:
     with pytest.raises(InvalidCase, match=r"batch: \[2\] and \[3\] do not broadcast"):
         Binding(operator("MatMul"), {}, {"A": (2, 4, 5), "B": (3, 5, 6)})
+
+
+WINDOWS = """\
+op: own.Windows
+types: {T: [f32], S: [i32, i64]}
+attributes:
+  shift: {per: axis, default: 0, min: 0, words: {start: 0, end: -1}}
+dims: {size: {per: axis}}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: sizes, type: S, shape: [length(size)], per: axis, min: 1, absent: 0}
+let:
+  out: "where(has(sizes), sizes, size)"
+  first: "where(shift == -1, size - out, shift)"
+define:
+  Y:
+    at: {i: out}
+    outside: 0
+    value: X[i + first]
+outputs:
+  - {name: Y, type: T}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sizes", "expected"),
+    [
+        ({}, None, [1, 2, 3]),
+        ({}, [2], [1, 2]),
+        ({"shift": [1]}, [4], [2, 3, 0, 0]),
+        ({"shift": "start"}, [1], [1]),
+        ({"shift": "end"}, [2], [2, 3]),
+    ],
+)
+def test_entries_of_a_tensor_and_words_for_numbers_decide_shapes(
+    attributes: dict[str, Any], sizes: list[int] | None, expected: list[int]
+) -> None:
+    inputs = {
+        "X": np.array([1, 2, 3], np.float32),
+        "sizes": None if sizes is None else np.array(sizes, np.int32),
+    }
+    (output,) = Evaluation(read_operator(WINDOWS), attributes, inputs).outputs()
+    assert output.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sizes", "message"),
+    [
+        ({}, np.array([0], np.int64), "'sizes' is 0, its min is 1"),
+        ({}, np.array([1, 1]), "sizes is [2] where the specification says [1]"),
+        ({}, np.array([[1]]), "sizes has 2 dimensions: [1, 1]"),
+        ({}, np.array([1.0], np.float32), "sizes is f32 where the specification says i32, i64"),
+        ({"shift": "middle"}, None, "'shift' is 'middle', no int and not start and not end"),
+        ({"shift": ["end"]}, None, "'shift' is 'end', no int and not start and not end"),
+        ({"shift": -1}, None, "'shift' is -1, its min is 0"),
+    ],
+)
+def test_entries_and_words_that_do_not_fit_are_invalid(
+    attributes: dict[str, Any], sizes: Any, message: str
+) -> None:
+    inputs = {"X": np.zeros(3, np.float32), "sizes": sizes}
+    with pytest.raises(InvalidCase) as caught:
+        Evaluation(read_operator(WINDOWS), attributes, inputs)
+    assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("S: [i32, i64]", "S: [i32, f32]", "8:25: a tensor with 'per' is of whole numbers"),
+        ("per: axis, min: 1", "per: axes, min: 1", "8:56: 'axes' is no group of axes"),
+        ("X[i + first]", "sizes[i]", "16:12: only a tensor can be read at an index"),
+        ("min: 0, words", "type: f32, words", "4:45: words stand for whole numbers"),
+    ],
+)
+def test_problems_of_entries_and_words_have_a_position(old: str, new: str, problem: str) -> None:
+    assert old in WINDOWS
+    with pytest.raises(SpecError) as caught:
+        read_operator(WINDOWS.replace(old, new), "own.yaml")
+    assert f"own.yaml:{problem}" in str(caught.value)
+
+
+def test_a_group_that_two_shapes_have_leaves_the_rest_to_the_other_group() -> None:
+    text = WINDOWS.replace("X, type: T, shape: [size]", "X, type: T, shape: [batch, size]")
+    text = text.replace("dims: {", "dims: {batch: {per: lead}, kernel: {per: axis}, ")
+    text = text.replace("let:", "  - {name: W, type: T, shape: [kernel]}\nlet:")
+    text = text.replace("{i: out}", "{b: batch, i: out}").replace("X[i + first]", "X[b, i + first]")
+    binding = Binding(read_operator(text), {}, {"X": (4, 3, 2, 5), "W": (1, 1)})
+    assert (binding.value("batch"), binding.value("size")) == ((4, 3), (2, 5))

@@ -174,8 +174,26 @@ def test_hundreds_of_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> Non
     assert refused(op, run, range(100, 600 if run in (onnxruntime, torch) else 200)) == {}
 
 
+def is_broken_in_openvino(case: Case) -> bool:
+    """Whether the CPU plugin of 2026.4 fails or errs, as seen in hundreds of drawn cases."""
+    has_groups = case.op == "GroupConvolutionBackpropData-1"
+    if has_groups and case.shapes["W"][0] == 1:
+        return True  # "could not create a primitive descriptor", of a single group
+    # A filter of a single element at stride 1 ignores the padding that output_shape asks for.
+    return bool(case.operands) and set(case.shapes["W"][3 if has_groups else 2 :]) == {1}
+
+
 @pytest.mark.needs("openvino")
-@pytest.mark.parametrize("op", ["Convolution-1", "GroupConvolution-1", "MatMul-1"])
+@pytest.mark.parametrize(
+    "op",
+    [
+        "Convolution-1",
+        "GroupConvolution-1",
+        "ConvolutionBackpropData-1",
+        "GroupConvolutionBackpropData-1",
+        "MatMul-1",
+    ],
+)
 def test_operators_of_openvino(op: str) -> None:
     """OpenVINO's own operation sets, of which its adapter builds any operation."""
     operator = load_operator(op)
@@ -188,8 +206,7 @@ def test_operators_of_openvino(op: str) -> None:
     def check(case: Case) -> None:
         # Padding is a product with 0 in many kernels, which an infinite filter makes NaN.
         assume("special" not in case.pattern)
-        pads = [*case.attributes.get("pads_begin", ()), *case.attributes.get("pads_end", ())]
-        assume(min(pads, default=0) >= 0)
+        assume(not is_broken_in_openvino(case))
         inputs = strategies.inputs(case)
         (interval,) = Evaluation(
             operator, case.attributes, dict(zip(operator.tensors, inputs, strict=True)),

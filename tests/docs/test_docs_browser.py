@@ -10,7 +10,7 @@ from chromium import (
 )
 from test_operator_pages import hostile_account
 
-from conformance.core.loader import file_of, load_operator
+from conformance.core.loader import load_operator
 from conformance.docs.definition_facts import DefinitionFacts
 from conformance.docs.html import definition_page, file_name, operator_page
 from conformance.spec.loader import shipped_specs
@@ -27,7 +27,7 @@ def folder(tmp_path_factory, pages):
     for op in shipped_specs():
         (folder / file_name(op)).write_text(pages[op], "utf-8")
     for op in DEFINITIONS:
-        facts = DefinitionFacts(load_operator(op), str(file_of(op)))
+        facts = DefinitionFacts(load_operator(op))
         (folder / file_name(op)).write_text(definition_page(facts), "utf-8")
     (folder / "index.html").write_text(pages["index"], "utf-8")
     told, _ = hostile_account(folder)

@@ -97,3 +97,19 @@ def test_data_depend_on_seed_and_tensor(name: str) -> None:
 def test_a_seed_gives_these_numbers() -> None:
     array = fill("whole", 1, "X", (8,), DTYPES["f32"])
     assert array.tolist() == [3.0, 2.0, 1.0, -3.0, -4.0, 4.0, 3.0, 1.0]
+
+
+def test_entries_of_tensors_are_drawn_and_not_filled() -> None:
+    cases = seen("ConvolutionBackpropData-1", 60)
+    sizes = [case.operands.get("output_shape") for case in cases]
+    assert {None} < {size and len(size) for size in sizes} <= {None, 1, 2, 3}
+    assert all(case.pattern.count("+") == 1 for case in cases)
+    assert all("output_shape" not in case.shapes for case in cases)
+    case = next(case for case in cases if case.operands)
+    assert strategies.inputs(case)[2].tolist() == list(case.operands["output_shape"])
+
+
+def test_words_that_stand_for_numbers_are_drawn() -> None:
+    paddings = [case.attributes.get("padding") for case in seen("torch.conv-2", 60)]
+    assert {"same", "valid"} <= {p for p in paddings if isinstance(p, str)}
+    assert any(isinstance(p, list) for p in paddings)

@@ -281,7 +281,7 @@ class TestDamage:
             (lambda table: table.update({"../x": table[OWN]}), "no name of an operator"),
             (lambda table: table.update({OWN: {"digest": "x"}}), "digest: Expected `str` matching"),
             (
-                lambda table: table.update({OWN: {"specification": "0" * 64}}),
+                lambda table: table.update({OWN: {"faults": "0" * 64}}),
                 "either 'digest'",
             ),
             (lambda table: table.update({OWN: []}), "Expected `object`, got `array`"),

@@ -1,0 +1,190 @@
+"""Negative tests from the text: valid cases, changed so that exactly one condition is broken.
+
+Conditions are the requirements, the bounds and words of attributes, their lengths, and shapes that
+have to fit. A change is found by trying: values next to the valid ones, and beyond each bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance.core.binding import Binding
+from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.operator import Attribute, Operator
+from conformance.dtypes import DTYPES
+from conformance.errors import EvaluationError, InvalidCase
+from conformance.model import Case
+from conformance.spec.yaml_source import Source
+
+STEPS = (-1, 1, 2, 4, 9)
+"""How far from a valid number others are tried."""
+
+MAX_STARTS = 40
+"""Valid cases of one rank that are tried, the smallest first."""
+
+
+@dataclass(frozen=True)
+class NegativeTest:
+    """A case that an implementation has to refuse; its ``reject`` names the condition it breaks."""
+
+    case: Case
+    level: str
+    why: str
+
+
+def conditions(operator: Operator) -> Mapping[str, str]:
+    """Return the conditions that a case can break, by name, each as a sentence."""
+    sentences = {name: f"{name}: {operator.data['require'][name]}." for name in operator.require}
+    for attribute in operator.attributes.values():
+        sentences.update(_of_attribute(attribute))
+    for tensor in operator.inputs:
+        sentences[f"{tensor.name}.rank"] = f"{tensor.name} has too few or too many dimensions."
+        sentences[f"{tensor.name}.shape"] = f"{tensor.name} has a shape that does not fit."
+    for dim in operator.dims.values():
+        if dim.broadcast:
+            sentences[f"{dim.name}.broadcast"] = f"The extents of {dim.name} do not broadcast."
+    return sentences
+
+
+def _of_attribute(attribute: Attribute) -> Iterator[tuple[str, str]]:
+    name = attribute.name
+    if attribute.min is not None:
+        yield f"{name}.min", f"{name} is at least {attribute.min}."
+    if attribute.max is not None:
+        yield f"{name}.max", f"{name} is at most {attribute.max}."
+    if attribute.values:
+        yield f"{name}.values", f"{name} is {' or '.join(attribute.values)}."
+    if attribute.per:
+        yield f"{name}.length", f"{name} has an entry for each {attribute.per}."
+    if attribute.default is None:
+        yield f"{name}.required", f"{name} has no default."
+
+
+def negative_tests(operator: Operator, valid: Sequence[Case]) -> tuple[NegativeTest, ...]:
+    """Return a test of each condition for each rank of the first tensor.
+
+    Each starts from the smallest of the ``valid`` cases that serves, in the plainest data. What no
+    change of them breaks alone has none.
+    """
+    sentences = conditions(operator)
+    tests: dict[tuple[int, str], NegativeTest] = {}
+    starts: dict[int, int] = {}
+    for start in sorted((_plain(operator, case) for case in valid), key=_size):
+        rank = len(start.shapes[operator.inputs[0].name])
+        starts[rank] = starts.get(rank, 0) + 1
+        if starts[rank] > MAX_STARTS or all((rank, name) in tests for name in sentences):
+            continue
+        for case in _edited(operator, start):
+            broken = broken_conditions(operator, case)
+            key = rank, broken[0] if len(broken) == 1 else ""
+            if key[1] in sentences and key not in tests:
+                level, why = _level(operator, key[1], sentences[key[1]])
+                tests[key] = NegativeTest(replace(case, reject=key[1]), level, why)
+    order = list(sentences)
+    return tuple(tests[key] for key in sorted(tests, key=lambda key: (key[0], order.index(key[1]))))
+
+
+def _level(operator: Operator, condition: str, sentence: str) -> tuple[str, str]:
+    rejection = operator.reject.get(condition)
+    return ("must", sentence) if rejection is None else (rejection.level, rejection.why)
+
+
+def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
+    """Return the conditions that a case breaks; one without a name is an empty text.
+
+    Where a value is out of its bounds, what else would be broken without them is listed too.
+    """
+    try:
+        return Binding(operator, case.attributes, case.shapes).violations()
+    except EvaluationError:
+        return ("",)
+    except InvalidCase as error:
+        broken = error.violations or ("",)
+    name, _, kind = broken[0].partition(".")
+    if kind not in ("min", "max"):
+        return broken
+    unbounded = replace(operator.attributes[name], min=None, max=None)
+    attributes = {**operator.attributes, name: unbounded}
+    try:
+        relaxed = Binding(replace(operator, attributes=attributes), case.attributes, case.shapes)
+        return broken + relaxed.violations()
+    except EvaluationError:
+        return broken  # as of a stride of 0, of which nothing else can be said
+    except InvalidCase as error:
+        return broken + error.violations
+
+
+def check_rejections(operator: Operator, source: Source) -> None:
+    """Note in ``source`` each rejection of what is no condition of the operator."""
+    names = conditions(operator)
+    for name in operator.reject.keys() - names.keys():
+        message = f"{operator.op} has no condition '{name}'"
+        source.unknown(("reject", name), message, name, names, key=True)
+
+
+# -- changes of a valid case
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(map(sum, case.shapes.values())), case.id
+
+
+def _plain(operator: Operator, case: Case) -> Case:
+    """A case in the plainest data: f32 where there is, and the first pattern."""
+    types = {
+        variable: "f32" if "f32" in allowed else allowed[0]
+        for variable, allowed in operator.types.items()
+    }
+    kinds = (DTYPES[types.get(tensor.type, tensor.type)] for tensor in operator.inputs)
+    pattern = SEPARATOR.join(patterns_for(dtype)[0] for dtype in kinds)
+    return replace(case, types=types, pattern=pattern)
+
+
+def _edited(operator: Operator, case: Case) -> Iterator[Case]:
+    """The case with one attribute or one shape changed; many of them are valid, too."""
+    binding = Binding(operator, case.attributes, case.shapes)
+    for attribute in operator.attributes.values():
+        for value in _other_values(attribute, binding):
+            yield replace(case, attributes={**case.attributes, attribute.name: value})
+        if attribute.default is None:
+            left = {k: v for k, v in case.attributes.items() if k != attribute.name}
+            yield replace(case, attributes=left)
+    for name, shape in case.shapes.items():
+        for other in _other_shapes(shape):
+            yield replace(case, shapes={**case.shapes, name: other})
+
+
+def _other_values(attribute: Attribute, binding: Binding) -> Iterator[Any]:
+    if attribute.type not in ("int", "word"):
+        return
+    value = binding.value(attribute.name)
+    if not isinstance(value, tuple):
+        yield from _other_entries(attribute, value)
+        return
+    for last in _other_entries(attribute, value[-1]) if value else ():
+        yield [*value[:-1], last]
+    plain = [*value, *attribute.values, (attribute.min or 0) + 1][0]
+    for count in range(1, 2 * max(len(shape) for shape in binding.shapes.values())):
+        yield [plain] * count
+    yield list(value[:-1])  # after those: an empty list may pass for one that is left out
+
+
+def _other_entries(attribute: Attribute, entry: Any) -> Iterator[Any]:
+    if attribute.type == "word":
+        misspelt = max(attribute.values, key=len)[:-1]
+        yield from (word for word in (*attribute.values, misspelt + "_") if word != entry)
+        return
+    yield from (attribute.min - 1,) if attribute.min is not None else ()
+    yield from (attribute.max + 1,) if attribute.max is not None else ()
+    yield from (entry + step for step in STEPS)
+
+
+def _other_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for axis, extent in enumerate(shape):
+        for step in STEPS:
+            if extent + step > 0:  # nothing may be accepted where much is refused
+                yield (*shape[:axis], extent + step, *shape[axis + 1 :])
+    yield (*shape, 1)
+    yield shape[:-1]

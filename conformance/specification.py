@@ -1,0 +1,375 @@
+"""Specifications of both kinds: by rules of a family, and by definitions in index notation.
+
+Whatever loads, evaluates or judges a case of any operator asks here, and need not know which kind
+it has.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from conformance.core import loader as definitions
+from conformance.core.answers import answers, readings
+from conformance.core.binding import Binding
+from conformance.core.data import inputs_of
+from conformance.core.evaluate import Evaluation
+from conformance.core.operator import Operator, operator_of
+from conformance.core.tree import Node
+from conformance.dtypes import Array, name_of
+from conformance.errors import ConformanceError, InvalidCase, UsageError, closest
+from conformance.model import Case, Vector
+from conformance.reference import build as rules_build
+from conformance.reference import evaluate
+from conformance.spec import catalogue, digest, loader, validity
+from conformance.spec.case_environment import Environment
+from conformance.spec.case_environment import case_from_inputs as case_by_rules
+from conformance.spec.catalogue import Mutant
+from conformance.spec.default_attributes import in_a_line
+from conformance.spec.expressions import Expression, Kind, compile_expression
+from conformance.spec.model import CoverageTarget, OpSpec
+from conformance.spec.rule_change import implied_changes
+from conformance.spec.scope import case_scope, scope_of
+from conformance.spec.validity import Violation
+from conformance.spec.yaml_reader import KEPT, parse_yaml
+
+Specification = OpSpec | Operator
+
+PROSE = frozenset({"summary", "document", "errata", "roles"})
+"""What people and the catalogue read: another wording promises nothing else."""
+
+
+def shipped_operators() -> tuple[str, ...]:
+    """List the operators of the package."""
+    return tuple(sorted((*loader.shipped_operators(), *definitions.shipped_names())))
+
+
+class _Shipped(Mapping[str, Specification]):
+    def __getitem__(self, op: str) -> Specification:
+        if op not in self:
+            raise KeyError(op)
+        return find_spec(op)
+
+    def __contains__(self, op: object) -> bool:
+        return op in loader.shipped_operators() or op in definitions.shipped_names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(shipped_operators())
+
+    def __len__(self) -> int:
+        return len(shipped_operators())
+
+
+def shipped_specs() -> Mapping[str, Specification]:
+    """Return the specifications of the package, by operator; each is read on first use."""
+    return _Shipped()
+
+
+def find_spec(op: str) -> Specification:
+    """Load an operator's specification: a shipped one by name, or a YAML file by path.
+
+    Raises :class:`~conformance.errors.UsageError` for a name that is not known, and SpecError with
+    every problem of a file.
+    """
+    if definitions.is_defined(op):
+        return definitions.load_operator(op)
+    if op.endswith((".yaml", ".yml")) or op in loader.shipped_operators():
+        return loader.find_spec(op)
+    names = shipped_operators()
+    near = {name.lower(): name for name in names}.get(op.lower())
+    hint = f"did you mean '{near}'?" if near else closest(op, names)
+    raise UsageError(
+        f"there is no operator '{op}'",
+        hint=hint or f"known: {', '.join(names)}; or give a .yaml file",
+    )
+
+
+def select_specs(
+    ops: Sequence[str], default: Sequence[str] | None = None
+) -> dict[str, Specification]:
+    """Load the requested specifications, by operator.
+
+    ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
+    :class:`~conformance.errors.UsageError` where two specify one operator.
+    """
+    shipped = shipped_operators()
+    requested = [name for op in ops for name in fnmatch.filter(shipped, op) or [op]]
+    specs: dict[str, Specification] = {}
+    for source in requested if ops else default or shipped:
+        spec = find_spec(source)
+        other = specs.setdefault(spec.op, spec)
+        if other.file != spec.file:
+            raise UsageError(
+                f"{other.file} and {spec.file} both specify {spec.op}", hint="leave one of them out"
+            )
+    return specs
+
+
+def load_whole(text: str, file: str) -> Specification:
+    """Parse a specification that extends no other, so that no file is looked up.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
+    """
+    source = parse_yaml(text, file)
+    if isinstance(source.data, dict) and "define" in source.data:
+        return operator_of(source)
+    return loader.load_whole(text, file)
+
+
+def by_rules(spec: Specification, what: str) -> OpSpec:
+    """Return a specification by rules.
+
+    Raises :class:`~conformance.errors.UsageError` for a definition, which ``what`` cannot take.
+    """
+    if isinstance(spec, Operator):
+        raise UsageError(f"{what} does not know operators that are definitions, as {spec.op} is")
+    return spec
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on cases of an operator."""
+
+    spec: Specification
+    tree: Node | Expression
+
+    def holds(self, case: Case) -> bool:
+        """Return whether a case meets it.
+
+        Raises EvaluationError or ValueError where it has no value, and InvalidCase for a case that
+        the operator does not allow.
+        """
+        if isinstance(self.spec, OpSpec):
+            assert isinstance(self.tree, Expression)
+            return bool(self.tree.evaluate(Environment(self.spec, case)))
+        assert isinstance(self.tree, Node)
+        value = Binding(self.spec, case.attributes, case.shapes).evaluate(self.tree)
+        return all(value) if isinstance(value, tuple) else bool(value)
+
+
+def condition_of(spec: Specification, text: str) -> Condition:
+    """Parse a condition on the cases of an operator.
+
+    Raises :class:`~conformance.errors.ExpressionError` for what makes no sense there.
+    """
+    if isinstance(spec, Operator):
+        return Condition(spec, spec.condition(text))
+    scope = case_scope(scope_of(spec))
+    return Condition(spec, compile_expression(text, scope, want=Kind("bool")))
+
+
+@lru_cache(maxsize=KEPT)
+def spec_digest(spec: Specification) -> str:
+    """Hash what a specification says, its prose aside: SHA-256 in hexadecimal."""
+    if isinstance(spec, OpSpec):
+        return digest.spec_digest(spec)
+    stated = {key: value for key, value in spec.data.items() if key not in PROSE}
+    text = json.dumps(stated, sort_keys=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def mutants_of(spec: Specification) -> tuple[Mutant, ...]:
+    """Return the mutants of an operator."""
+    return () if isinstance(spec, Operator) else catalogue.mutants_of(spec)
+
+
+def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
+    """List the conditions that a case breaks."""
+    if isinstance(spec, OpSpec):
+        return validity.violations(spec, case)
+    wrong = [
+        Violation(f"{variable}.type", "must", f"{variable} is {case.types.get(variable)}")
+        for variable, allowed in spec.types.items()
+        if case.types.get(variable) not in allowed
+    ]
+    try:
+        broken = Binding(spec, case.attributes, case.shapes).violations()
+    except InvalidCase as error:
+        conditions = error.violations or ("inputs",)
+        return (*wrong, *(Violation(name, "must", error.message) for name in conditions))
+    except ConformanceError as error:
+        return (*wrong, Violation("inputs", "must", error.message))
+    return (*wrong, *(Violation(name, "must", f"{name} does not hold") for name in broken))
+
+
+def case_from_inputs(
+    spec: Specification, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> Case:
+    """Make the case of input arrays and attributes.
+
+    Raises :class:`~conformance.errors.InvalidCase` for inputs that the operator does not have.
+    """
+    if isinstance(spec, OpSpec):
+        return case_by_rules(spec, [array for array in inputs if array is not None], attributes)
+    named = dict(zip((tensor.name for tensor in spec.inputs), inputs, strict=False))
+    if len(inputs) > len(spec.inputs):
+        raise InvalidCase(
+            f"{spec.op} has {len(spec.inputs)} inputs, not {len(inputs)}", ("inputs",)
+        )
+    given = {name: array for name, array in named.items() if array is not None}
+    types = {
+        spec.tensors[name].type: name_of(array.dtype)
+        for name, array in given.items()
+        if spec.tensors[name].type in spec.types
+    }
+    stated = {name: value for name, value in attributes.items() if value is not None}
+    shapes = {name: tuple(array.shape) for name, array in given.items()}
+    return Case(spec.op, types, shapes, stated, pattern="given")
+
+
+def outputs(
+    spec: Specification, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> list[Array]:
+    """Return the outputs in their own types, rounded once from the exact values.
+
+    Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
+    """
+    if isinstance(spec, OpSpec):
+        given = [array for array in inputs if array is not None]
+        return evaluate(spec, given, attributes, exact=False)
+    if len(inputs) > len(spec.inputs):
+        raise InvalidCase(
+            f"{spec.op} has {len(spec.inputs)} inputs, not {len(inputs)}", ("inputs",)
+        )
+    arrays = (None if array is None else np.asarray(array) for array in inputs)
+    named = dict(zip((tensor.name for tensor in spec.inputs), arrays, strict=False))
+    return Evaluation(spec, attributes, named).outputs()
+
+
+def build(
+    spec: Specification, case: Case, level: str = "must", *, interpretations: bool = True
+) -> Vector:
+    """Make the vector of a case; a negative test (``case.reject``) has no answers.
+
+    Without ``interpretations`` there are no answers but the specification's own.
+    """
+    if isinstance(spec, OpSpec):
+        return rules_build.build(spec, case, level, interpretations=interpretations)
+    arrays = inputs_of(spec, case)
+    expected = answers(spec, case, arrays) if case.reject is None else ()
+    return Vector(
+        id=case.id,
+        case=case,
+        level=level,
+        edges=(),
+        description=f"{describe(spec, case)}.",
+        source=rules_build.SOURCE,
+        inputs=tuple(array for array in arrays if array is not None),
+        answers=expected,
+        readings=readings(spec, case, arrays, expected) if expected and interpretations else {},
+        absent=tuple(i for i, array in enumerate(arrays) if array is None),
+    )
+
+
+def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:
+    """Find, for each interpretation by name, the others that it includes."""
+    if isinstance(spec, OpSpec):
+        return implied_changes(spec.interpretations)
+    return {
+        reading.name: frozenset(
+            other.name
+            for other in spec.interpretations
+            if other.change.items() < reading.change.items()
+        )
+        for reading in spec.interpretations
+    }
+
+
+def definition_problem(spec: Operator, case: Case) -> str:
+    """Say how a case does not fit the operator of a suite; empty if it does."""
+    if unknown := sorted(case.shapes.keys() - spec.tensors.keys()):
+        return f"{spec.op} has no input {unknown[0]}"
+    if case.types.keys() != spec.types.keys():
+        expected = ", ".join(sorted(spec.types))
+        return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"
+    return ""
+
+
+def document_of(spec: Specification) -> tuple[str, str]:
+    """Return title and address of the document; empty where a definition names none."""
+    if isinstance(spec, OpSpec):
+        return spec.document.title, spec.document.url
+    document = spec.data.get("document", {})
+    return document.get("title", ""), document.get("url", "")
+
+
+MAX_RANK = 5
+"""The largest rank of tensors of a definition that claims speak of."""
+
+
+def ranks_of(spec: Specification) -> range:
+    """Return the ranks that cases of an operator may have."""
+    return range(1, MAX_RANK + 1) if isinstance(spec, Operator) else spec.ranks
+
+
+def profiles_of(spec: Specification) -> tuple[CoverageTarget, ...]:
+    """Return the restrictions that real backends have; a definition has none yet."""
+    return () if isinstance(spec, Operator) else spec.profiles
+
+
+def target_names(spec: Specification) -> frozenset[str] | None:
+    """Return the names of the coverage targets; None where they derive from each case."""
+    return None if isinstance(spec, Operator) else frozenset(edge.name for edge in spec.edges)
+
+
+def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
+    """Return the conditions that a negative test is to break; none for a valid case."""
+    if isinstance(spec, Operator):
+        return frozenset({case.reject} if case.reject else ())
+    return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
+
+
+def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:
+    """List the attributes with a default that a case does not give."""
+    attributes = spec.attributes.values() if isinstance(spec, Operator) else spec.attributes
+    return tuple(
+        attribute.name
+        for attribute in attributes
+        if attribute.default is not None and attribute.name not in case.attributes
+    )
+
+
+def case_in_a_line(spec: Specification, request: Mapping[str, Any]) -> str:
+    """Describe a case in a line: shapes, types, and attributes without their default.
+
+    ``request`` is :attr:`conformance.model.Case.request`.
+    """
+    if isinstance(spec, OpSpec):
+        return in_a_line(spec, request)
+    types, shapes = request["types"], request["shapes"]
+    given = [
+        f"{tensor.name} {_sizes(shapes[tensor.name])} {types.get(tensor.type, tensor.type)}"
+        for tensor in spec.inputs
+        if tensor.name in shapes
+    ]
+    stated = [f"{name} {_value(value)}" for name, value in request.get("attributes", {}).items()]
+    return ", ".join([" and ".join(given), *stated])
+
+
+def describe(spec: Operator, case: Case) -> str:
+    """Say a case in one line, as a statement of fact."""
+    tensors = " and ".join(
+        f"{tensor.name} {_sizes(case.shapes[tensor.name])}"
+        for tensor in spec.inputs
+        if tensor.name in case.shapes
+    )
+    parts = [f"{case.op} of {case.dtype} {tensors} ({case.pattern})"]
+    parts += [f"{name} {_value(value)}" for name, value in case.attributes.items()]
+    return ", ".join(parts)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_value, value)) or "empty"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "scalar"

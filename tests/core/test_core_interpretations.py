@@ -1,0 +1,108 @@
+"""Interpretations of the shipped definitions give what real implementations were seen to give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.core.answers import answers, readings
+from conformance.core.loader import load_operator, shipped_names
+from conformance.model import Case
+
+INF, NAN = np.inf, np.nan
+SHORT = [[[1, 1]]]
+IMAGE = [[[1, 1, 1]]]
+INFINITE = [[[INF, 1, 1]]]
+SAME = {"strides": [2], "auto_pad": "SAME_UPPER"}
+
+SEEN: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, list[float]]]] = [
+    (
+        "onnx.Conv-22",
+        {"X": IMAGE, "W": INFINITE},
+        {"pads": [1, 1]},
+        {"": [2, INF, INF], "multiplies-padding": [NAN, INF, INF]},
+    ),
+    ("onnx.Conv-22", {"X": IMAGE, "W": INFINITE}, {}, {"": [INF]}),
+    (
+        "onnx.ConvTranspose-22",
+        {"X": IMAGE, "W": INFINITE},
+        {"strides": [2]},
+        {
+            "": [INF, 1, INF, 1, INF, 1, 1],
+            "multiplies-padding": [INF, 1, INF, 1, INF, 1, NAN],
+            "multiplies-gaps": [INF, NAN, INF, NAN, INF, NAN, 1],
+            "multiplies-padding+multiplies-gaps": [INF, NAN, INF, NAN, INF, NAN, NAN],
+        },
+    ),
+    (
+        "onnx.ConvTranspose-22",
+        {"X": SHORT, "W": [[[1]]]},
+        SAME,
+        {"": [0, 1, 0, 1], "nothing-added": [1, 0, 1]},
+    ),
+    (
+        "onnx.ConvTranspose-22",
+        {"X": IMAGE, "W": [[[1, 2, 3]]]},
+        {**SAME, "output_padding": [1]},
+        {"": [2, 4, 2, 4, 2, 3], "same-adds-output-padding": [1, 2, 4, 2, 4, 2, 3]},
+    ),
+    (
+        "onnx.ConvTranspose-1",
+        {"X": IMAGE, "W": [[[1, 2, 3]]]},
+        SAME,
+        {"": [1, 2, 4, 2, 4, 2], "larger-half-swapped": [2, 4, 2, 4, 2, 3]},
+    ),
+    ("onnx.ConvTranspose-11", {"X": IMAGE, "W": [[[1, 2, 3]]]}, SAME, {"": [1, 2, 4, 2, 4, 2]}),
+    (
+        "onnx.ConvTranspose-1",
+        {"X": SHORT, "W": [[[1]]], "B": [7]},
+        {"strides": [2], "output_padding": [1]},
+        {"": [8, 7, 8, 7], "output-padding-is-zero": [8, 7, 8, 0]},
+    ),
+    (
+        "onnx.Gemm-13",
+        {"A": [[1, 1]], "B": [[1], [1]], "C": [[NAN]]},
+        {"beta": 0},
+        {"": [NAN], "zero-beta-skips-c": [2]},
+    ),
+    (
+        "onnx.Gemm-13",
+        {"A": [[INF, 1]], "B": [[1], [1]], "C": [[3]]},
+        {"alpha": 0},
+        {"": [NAN], "zero-alpha-skips-product": [3]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "attributes", "expected"), SEEN)
+def test_each_interpretation_gives_its_values(
+    op: str, inputs: dict[str, Any], attributes: dict[str, Any], expected: dict[str, list[float]]
+) -> None:
+    operator = load_operator(op)
+    arrays = {name: np.array(values, np.float32) for name, values in inputs.items()}
+    tensors = [arrays.get(tensor.name) for tensor in operator.inputs]
+    shapes = {name: array.shape for name, array in arrays.items()}
+    case = Case(op, {"T": "f32"}, shapes, attributes)
+    base = answers(operator, case, tensors)
+    outputs = {"": base, **readings(operator, case, tensors, base)}
+    values = {name: answer[0].expected.ravel() for name, answer in outputs.items()}
+    assert values.keys() == expected.keys()
+    for name, array in values.items():
+        np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+def test_gemm_transposes_by_any_number_but_zero() -> None:
+    operator = load_operator("onnx.Gemm-13")
+    tensors = [np.array([[1], [2]], np.float32), np.array([[1], [1]], np.float32), None]
+    case = Case(operator.op, {"T": "f32"}, {"A": (2, 1), "B": (2, 1)}, {"transA": 2})
+    assert answers(operator, case, tensors)[0].expected.tolist() == [[3.0]]
+
+
+@pytest.mark.parametrize("op", shipped_names())
+def test_interpretations_are_told_in_full(op: str) -> None:
+    for interpretation in load_operator(op).interpretations:
+        phrases = (interpretation.question, interpretation.adopted, interpretation.answer)
+        assert not any(phrase.endswith(".") for phrase in phrases), interpretation.name
+        assert interpretation.why.endswith("."), interpretation.name

@@ -1,0 +1,102 @@
+"""Negative tests of a definition: each breaks exactly the condition that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.core.data import inputs_of
+from conformance.core.evaluate import Evaluation
+from conformance.core.loader import load_operator
+from conformance.core.negative import broken_conditions, conditions, negative_tests
+from conformance.errors import InvalidCase, SpecError
+from conformance.model import Case
+
+
+def conv(attributes: dict[str, Any], **shapes: tuple[int, ...]) -> Case:
+    return Case("onnx.Conv-22", {"T": "f16"}, shapes, attributes, {}, "special+wide+wide", 5)
+
+
+CONV = [
+    conv({}, X=(1, 1, 5, 5), W=(2, 1, 3, 3), B=(2,)),
+    conv({"group": 2, "pads": [1, 1, 1, 1]}, X=(1, 4, 3, 3), W=(4, 2, 3, 3)),
+    conv({"auto_pad": "SAME_UPPER"}, X=(1, 1, 4, 4), W=(1, 1, 2, 2)),
+]
+
+
+def test_every_condition_that_can_be_broken_alone_is() -> None:
+    operator = load_operator("onnx.Conv-22")
+    tests = {test.case.reject: test for test in negative_tests(operator, CONV)}
+    # A kernel_shape of 0 differs from the kernel, too; X takes whatever extents it has.
+    assert conditions(operator).keys() - tests.keys() == {"kernel_shape.min", "X.rank", "X.shape"}
+    levels = {name: test.level for name, test in tests.items()}
+    assert levels.pop("kernel-fits") == "should"
+    assert set(levels.values()) == {"must"}
+    assert "onnx 1.23 returns an empty result" in tests["kernel-fits"].why
+    assert tests["strides.min"].why == "strides is at least 1."
+    assert tests["strides.min"].case.attributes["strides"] == [1, 0]
+    assert tests["strides.length"].case.attributes["strides"] == [1]
+    assert tests["auto_pad.values"].case.attributes == {"auto_pad": "SAME_UPPE_"}
+    assert tests["pads-without-auto-pad"].case.attributes["pads"] == [1, 1, 1, 1]
+    shapes = tests["B.shape"].case.shapes
+    assert shapes["B"] != shapes["W"][:1]
+
+
+def test_a_negative_test_is_refused_for_what_it_names_and_nothing_else() -> None:
+    operator = load_operator("onnx.Conv-22")
+    for test in negative_tests(operator, CONV):
+        case = test.case
+        tensors = zip(operator.inputs, inputs_of(operator, case), strict=True)
+        inputs = {tensor.name: array for tensor, array in tensors}
+        with pytest.raises(InvalidCase) as caught:
+            Evaluation(operator, case.attributes, inputs)
+        assert caught.value.violations == (case.reject,)
+
+
+def test_they_have_the_plainest_data() -> None:
+    (first, *_) = negative_tests(load_operator("onnx.Conv-22"), CONV)
+    assert first.case.types == {"T": "f32"}
+    assert first.case.pattern == "whole+whole+whole"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "broken"),
+    [
+        ({}, ()),
+        ({"strides": [0, 1]}, ("strides.min",)),
+        ({"pads": [-4, 0, 0, 0]}, ("pads.min", "kernel-fits")),
+        ({"group": "two"}, ("",)),
+        ({"no_such_attribute": 1}, ("",)),
+    ],
+)
+def test_what_else_is_broken_beside_a_bound_is_seen(
+    attributes: dict[str, Any], broken: tuple[str, ...]
+) -> None:
+    case = conv(attributes, X=(1, 1, 5, 5), W=(1, 1, 3, 3))
+    assert broken_conditions(load_operator("onnx.Conv-22"), case) == broken
+
+
+def test_no_valid_case_gives_no_test() -> None:
+    assert negative_tests(load_operator("onnx.Conv-22"), []) == ()
+
+
+def test_batches_and_required_attributes_are_conditions() -> None:
+    matmul = load_operator("onnx.MatMul-13")
+    case = Case(matmul.op, {"T": "i32"}, {"A": (2, 1, 3), "B": (2, 3, 1)}, {}, {}, "whole+whole")
+    broken = {test.case.reject for test in negative_tests(matmul, [case])}
+    assert broken == {"batch.broadcast", "B.shape"}
+    assert "strides.required" in conditions(load_operator("Convolution-1"))
+
+
+def test_a_rejection_of_what_is_no_condition_is_shown_with_its_line(tmp_path: Path) -> None:
+    text = "extends: onnx.Conv-22\nop: own.Conv\nreject:\n  kernel-fit: {level: should, why: No.}\n"
+    file = tmp_path / "own.Conv.yaml"
+    file.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load_operator(str(file))
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.column) == (4, 3)
+    assert "'kernel-fit'" in problem.message
+    assert "kernel-fits" in problem.hint
