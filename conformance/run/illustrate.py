@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from conformance.codec import to_json
+from conformance.core.element_picture import vector_picture
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.grade.compare import describe_element
@@ -49,7 +52,7 @@ class Illustrator:
 
         ``window`` is described by the picture of the operator's family; ``under`` in it is the
         window under ``variants``, the mutants that the backend is taken to have, if that differs.
-        ``plane`` and ``elements`` are in docs/run-log.md.
+        ``reads``, of a definition, ``plane`` and ``elements`` are in docs/run-log.md.
         """
         if finding.witness is None:
             return finding
@@ -57,6 +60,9 @@ class Illustrator:
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
         pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
+        if isinstance(spec, Operator):
+            picture = vector_picture(spec, vector, finding.witness.output, index)
+            pictures["reads"] = None if picture is None else to_json(picture)
         outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
