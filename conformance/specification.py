@@ -21,7 +21,9 @@ from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
+from conformance.core.negative import conditions
 from conformance.core.operator import Operator, operator_of
+from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
 from conformance.errors import ConformanceError, InvalidCase, UsageError, closest
@@ -150,7 +152,7 @@ class Condition:
             assert isinstance(self.tree, Expression)
             return bool(self.tree.evaluate(Environment(self.spec, case)))
         assert isinstance(self.tree, Node)
-        value = Binding(self.spec, case.attributes, case.shapes).evaluate(self.tree)
+        value = binding_of(self.spec, case).evaluate(self.tree)
         return all(value) if isinstance(value, tuple) else bool(value)
 
 
@@ -190,7 +192,7 @@ def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
         if case.types.get(variable) not in allowed
     ]
     try:
-        broken = Binding(spec, case.attributes, case.shapes).violations()
+        broken = binding_of(spec, case).violations()
     except InvalidCase as error:
         conditions = error.violations or ("inputs",)
         return (*wrong, *(Violation(name, "must", error.message) for name in conditions))
@@ -220,8 +222,9 @@ def case_from_inputs(
         if spec.tensors[name].type in spec.types
     }
     stated = {name: value for name, value in attributes.items() if value is not None}
-    shapes = {name: tuple(array.shape) for name, array in given.items()}
-    return Case(spec.op, types, shapes, stated, pattern="given")
+    operands = {n: tuple(a.ravel().tolist()) for n, a in given.items() if spec.tensors[n].entries}
+    shapes = {n: tuple(array.shape) for n, array in given.items() if n not in operands}
+    return Case(spec.op, types, shapes, stated, operands, pattern="given")
 
 
 def outputs(
@@ -253,19 +256,34 @@ def build(
     if isinstance(spec, OpSpec):
         return rules_build.build(spec, case, level, interpretations=interpretations)
     arrays = inputs_of(spec, case)
-    expected = answers(spec, case, arrays) if case.reject is None else ()
+    absent = tuple(i for i, array in enumerate(arrays) if array is None)
+    inputs = tuple(array for array in arrays if array is not None)
+    if case.reject is not None:
+        text = f"{describe(spec, case)} must be rejected: {conditions(spec)[case.reject]}"
+        source = rules_build.SOURCE
+        return Vector(case.id, case, level, (), text, source, inputs, (), absent=absent)
+    expected = answers(spec, case, arrays)
+    named = dict(zip(spec.tensors, arrays, strict=True))
     return Vector(
         id=case.id,
         case=case,
         level=level,
-        edges=(),
+        edges=reported_names(targets_of(spec, case, named)),
         description=f"{describe(spec, case)}.",
         source=rules_build.SOURCE,
-        inputs=tuple(array for array in arrays if array is not None),
+        inputs=inputs,
         answers=expected,
-        readings=readings(spec, case, arrays, expected) if expected and interpretations else {},
-        absent=tuple(i for i, array in enumerate(arrays) if array is None),
+        readings=readings(spec, case, arrays, expected) if interpretations else {},
+        absent=absent,
     )
+
+
+def binding_of(spec: Operator, case: Case) -> Binding:
+    """Give the names of a definition their values in a case.
+
+    Raises :class:`~conformance.errors.InvalidCase` for shapes and attributes that do not fit.
+    """
+    return Binding(spec, case.attributes, case.shapes, case.operands)
 
 
 def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:
@@ -284,8 +302,10 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
 
 def definition_problem(spec: Operator, case: Case) -> str:
     """Say how a case does not fit the operator of a suite; empty if it does."""
-    if unknown := sorted(case.shapes.keys() - spec.tensors.keys()):
+    if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
+    if case.reject is not None and case.reject not in conditions(spec):
+        return f"{spec.op} does not reject {case.reject}"
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
         return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"

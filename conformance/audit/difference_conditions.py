@@ -66,7 +66,7 @@ class _Altered:
 
     def __init__(self, spec: OpSpec, mutant: Mutant, mark: str) -> None:
         self.spec, self.mark = spec, mark
-        self.guard, self.replaced = mutant.change.where, mutant.change.replace
+        self.guard, self.replaced = mutant.rule_change.where, mutant.rule_change.replace
         self.scope = scope_of(spec)
         self.made: dict[str, Expression] = {}
         self._speaks_of = {

@@ -121,7 +121,9 @@ def _conjuncts(node: Node) -> Iterator[Node]:
 def find_inert(spec: OpSpec, partition: Partition, mutants: Iterable[Mutant]) -> frozenset[str]:
     """Find the mutants, by id, that change nothing in any case of a partition."""
     mutants = tuple(mutants)
-    guards = [mutant.change.where for mutant in mutants if mutant.change.where is not None]
+    guards = [
+        mutant.rule_change.where for mutant in mutants if mutant.rule_change.where is not None
+    ]
     everywhere = PartitionCases(spec, partition, guards)
     rules = spec.kin.rules
     floating = {name for name, rule in rules.items() if rule.floating}
@@ -129,6 +131,6 @@ def find_inert(spec: OpSpec, partition: Partition, mutants: Iterable[Mutant]) ->
     return frozenset(
         mutant.id
         for mutant in mutants
-        if (is_integer and mutant.change.replace.keys() <= floating)
-        or not everywhere.reached(mutant.change.where)
+        if (is_integer and mutant.rule_change.replace.keys() <= floating)
+        or not everywhere.reached(mutant.rule_change.where)
     )

@@ -49,7 +49,9 @@ class MutantRunner:
     def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
         self.mutants = tuple(mutants)
-        self._implementations = [(mutant.id, Altered(spec, mutant.change)) for mutant in mutants]
+        self._implementations = [
+            (mutant.id, Altered(spec, mutant.rule_change)) for mutant in mutants
+        ]
 
     def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
         """Restrict the runner to some of its mutants, without preparing them again."""

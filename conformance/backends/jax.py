@@ -1,26 +1,39 @@
-"""JAX's lax.reduce_window on the CPU, for the pools of OpenVINO that it expresses.
+"""JAX on the CPU: pools of OpenVINO, convolutions and products of matrices of all dialects.
 
-A mean is the sum of each window over its number of elements, which is a sum over ones: so
-libraries for JAX write it (flax.linen.avg_pool). Windows, padding and sums are left to JAX.
+Pools are made of lax.reduce_window. A mean is the sum of each window over its number of elements,
+which is a sum over ones: so libraries for JAX write it (flax.linen.avg_pool). Windows, padding and
+sums are left to JAX.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from math import prod
 from typing import Any
 
+from conformance.backends import onnx_model, products
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.products import (
+    EXPLICIT,
+    SAME_LOWER,
+    SAME_UPPER,
+    VALID,
+    Convolution,
+    Inputs,
+)
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
 OPERATORS = ("AvgPool-1", "MaxPool-1")
-PADDING = {"valid": "VALID", "same_upper": "SAME", "same_lower": "SAME_LOWER"}
+PRODUCTS = (*products.CONVOLUTIONS, *products.TRANSPOSED, *products.MATRIX_PRODUCTS)
+PADDING = {VALID: "VALID", SAME_UPPER: "SAME", SAME_LOWER: "SAME_LOWER"}
 
 CAPABILITIES = Capabilities(
-    operators=OPERATORS,
+    operators=(*OPERATORS, *(f"{family}-*" for family in PRODUCTS)),
     dtypes=("f16", "bf16", "f32", "f64"),
     excluding=tuple(
         exclusion
@@ -42,7 +55,7 @@ CAPABILITIES = Capabilities(
 
 
 class Jax(StandaloneAdapter):
-    """JAX's reduce_window on the CPU, compiled by XLA for each shape."""
+    """JAX on the CPU, compiled by XLA for each shape."""
 
     name = "jax"
     capabilities = CAPABILITIES
@@ -64,7 +77,7 @@ class Jax(StandaloneAdapter):
     def call(
         self,
         op: str,
-        inputs: Sequence[Array],  # noqa: ARG002 - windows do not depend on them
+        inputs: Sequence[Array],
         attributes: Mapping[str, Any],
     ) -> StandaloneCall:
         """Return the call that computes ``op``.
@@ -72,8 +85,10 @@ class Jax(StandaloneAdapter):
         Raises:
             Unsupported: there is none.
         """
+        if products.family(op) in PRODUCTS:
+            return self._product(op, inputs, attributes)
         if op not in OPERATORS:
-            raise Unsupported(f"{op} is not written with reduce_window here")
+            raise Unsupported(f"{op} is not written with JAX's functions here")
         if attributes.get("rounding_type", "floor") != "floor":
             raise Unsupported("reduce_window has windows that fit, and no more")
         window = _window(attributes)
@@ -81,6 +96,46 @@ class Jax(StandaloneAdapter):
             return StandaloneCall(self._calls.max_pool, (window,))
         divisor = None if attributes["exclude-pad"] else prod(attributes["kernel"])
         return StandaloneCall(self._calls.avg_pool, (window, divisor))
+
+    def _product(self, op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> StandaloneCall:
+        """The call of a convolution or a product of matrices."""
+        family = products.family(op)
+        if family in products.MATRIX_PRODUCTS:
+            product = products.matrix_product(op, inputs, attributes)
+            return StandaloneCall(self._calls.multiply, astuple(product))
+        convolution = products.convolution(op, inputs, attributes)
+        is_transposed = family in products.TRANSPOSED
+        padding = _transposed_padding(op, convolution) if is_transposed else _padding(convolution)
+        arguments: tuple[Any, ...] = (convolution.dilations, convolution.bias)
+        if not is_transposed:
+            arguments = (convolution.dilations, convolution.groups, convolution.bias)
+        shared = (convolution.filters, convolution.strides, padding)
+        function = self._calls.convolve_transposed if is_transposed else self._calls.convolve
+        return StandaloneCall(function, (*shared, *arguments))
+
+
+def _padding(convolution: Convolution) -> Any:
+    if convolution.word != EXPLICIT:
+        return PADDING[convolution.word]
+    return list(zip(convolution.begin, convolution.end, strict=True))
+
+
+def _transposed_padding(op: str, convolution: Convolution) -> list[tuple[int, int]]:
+    """The padding of the convolution that is reversed, where conv_transpose has the rest."""
+    from jax.lax import conv_transpose
+
+    if "use_consistent_padding" not in inspect.signature(conv_transpose).parameters:
+        raise Unsupported("this conv_transpose takes no pads of what it reverses")
+    if convolution.groups != 1:
+        raise Unsupported("conv_transpose has no groups")
+    if convolution.has_size or any(convolution.output_padding):
+        raise Unsupported("conv_transpose takes no size of the result and no output_padding")
+    if convolution.word == EXPLICIT:
+        return list(zip(convolution.begin, convolution.end, strict=True))
+    # OpenVINO's words ask for no padding where no size is given, those of ONNX do.
+    if convolution.word != VALID and op.startswith(onnx_model.PREFIX):
+        raise Unsupported("conv_transpose pads by another rule")
+    return [(0, 0)] * convolution.axes
 
 
 def _window(attributes: Mapping[str, Any]) -> tuple[Any, ...]:

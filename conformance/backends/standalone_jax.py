@@ -1,4 +1,4 @@
-"""Pools by JAX's reduce_window. Scripts contain this text, so it imports nothing of ours."""
+"""Pools and products by JAX. Scripts contain this text, so it imports nothing of ours."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -30,3 +30,101 @@ def reduce_windows(data: Any, reduce: Any, start: float, window: Any, mark: Any)
     first = data.dtype.type(start)
     with mark():
         return np.asarray(jax.lax.reduce_window(data, first, reduce, *window))
+
+
+def convolve(
+    inputs: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    dilations: Any,
+    groups: int,
+    bias: Any,
+    mark: Any = nullcontext,
+) -> list[Any]:
+    """Convolve the first input with the second in the shape ``filters``.
+
+    ``bias`` is the number of the input that is added to channels, None if there is none.
+    """
+    image, weights = batched(inputs[0], filters), inputs[1].reshape(filters)
+    with mark():
+        result = jax.lax.conv_general_dilated(
+            image,
+            weights,
+            strides,
+            padding,
+            rhs_dilation=dilations,
+            feature_group_count=groups,
+            preferred_element_type=wide_type(image),
+        )
+        return [finished(result, inputs, filters, bias)]
+
+
+def convolve_transposed(
+    inputs: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    dilations: Any,
+    bias: Any,
+    mark: Any = nullcontext,
+) -> list[Any]:
+    """Return a transposed convolution; ``padding`` is that of what it reverses."""
+    image, weights = batched(inputs[0], filters), inputs[1].reshape(filters)
+    letters = "DHW"[-len(strides) :]
+    with mark():
+        result = jax.lax.conv_transpose(
+            image,
+            weights,
+            strides,
+            padding,
+            rhs_dilation=dilations,
+            dimension_numbers=(f"NC{letters}", f"OI{letters}", f"NC{letters}"),
+            transpose_kernel=True,
+            preferred_element_type=wide_type(image),
+            use_consistent_padding=True,
+        )
+        return [finished(result, inputs, filters, bias)]
+
+
+def multiply(
+    inputs: Any,
+    transposed: Any,
+    addend: Any,
+    alpha: float,
+    beta: float,
+    mark: Any = nullcontext,
+) -> list[Any]:
+    """Multiply two inputs, and ``alpha``; add ``beta`` times the input ``addend``.
+
+    ``transposed`` says of both factors whether their last two axes are exchanged.
+    """
+    left, right = (
+        data.swapaxes(-1, -2) if turned else data
+        for data, turned in zip(inputs, transposed)  # noqa: B905 - 3.9
+    )
+    with mark():
+        total = jax.numpy.matmul(left, right, preferred_element_type=wide_type(left))
+        if alpha != 1:
+            total = total * np.float32(alpha)
+        if addend is not None:
+            total = total + (inputs[addend] if beta == 1 else inputs[addend] * np.float32(beta))
+        return [np.asarray(total.astype(left.dtype))]
+
+
+def batched(data: Any, filters: Any) -> Any:
+    """Return images with a dimension for the batch, which they may lack."""
+    return data if data.ndim == len(filters) else data.reshape(1, *data.shape)
+
+
+def finished(result: Any, inputs: Any, filters: Any, bias: Any) -> Any:
+    """Return a result with the bias added, in the type and the rank of the image."""
+    if bias is not None:
+        result = result + inputs[bias].reshape(-1, *[1] * (len(filters) - 2))
+    array = np.asarray(result.astype(inputs[0].dtype))
+    return array if inputs[0].ndim == len(filters) else array[0]
+
+
+def wide_type(data: Any) -> Any:
+    """Return the type to accumulate in: float32 for narrower ones, so that a sum rounds once."""
+    return np.float32 if data.dtype.itemsize == 2 else None

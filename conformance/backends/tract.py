@@ -15,7 +15,10 @@ from conformance.dtypes import Array
 
 # tract's list of ONNX operators has no LpPool, and its arrays for Python no bf16.
 CAPABILITIES = Capabilities(
-    operators=("onnx.AveragePool-*", "onnx.MaxPool-*", "onnx.Global*"),
+    operators=(
+        *("onnx.AveragePool-*", "onnx.MaxPool-*", "onnx.Global*"),
+        *("onnx.Conv-*", "onnx.ConvTranspose-*", "onnx.MatMul-*", "onnx.Gemm-*"),
+    ),
     dtypes=("f16", "f32", "f64"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from types import MappingProxyType
 from typing import Any
 
@@ -60,6 +61,19 @@ class Binding:
             self._check(tensor)
             if tensor.entries is not None:
                 self._values[tensor.name] = self._entries(tensor, operands.get(tensor.name))
+
+    def under(self, operator: Operator) -> Binding:
+        """Return the same case for an operator that differs in abbreviations and definitions."""
+        other = copy(self)
+        other.operator = operator
+        other.visitor = PlainVisitor(other.value, self.visitor.ranks)
+        moved = set[str]()
+        for name, tree in operator.let.items():
+            before = self.operator.let.get(name)
+            if before is None or before.key != tree.key or not moved.isdisjoint(tree.names):
+                moved.add(name)
+        other._values = {name: v for name, v in self._values.items() if name not in moved}
+        return other
 
     def value(self, name: str) -> Any:
         """Return the value of a name: computed once, when it is first asked for."""

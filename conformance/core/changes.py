@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from conformance.core.evaluate import Evaluation
+from conformance.core.index_space import IndexSpace
 from conformance.core.operator import Definition, Operator, operator_of
+from conformance.core.tree import Node
 from conformance.errors import ConformanceError, ExpressionError
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_source import Source
@@ -16,38 +21,64 @@ from conformance.spec.yaml_source import Source
 ORIGINAL = "original"
 """A name that stands for what was there."""
 
+
 Change = Mapping[str, "str | Mapping[str, str]"]
 """By place, as ``define.Y.term``: another text, or other texts of parts of it."""
 
 
-def changed(operator: Operator, change: Change) -> Operator:
-    """Return an operator with another text in some places.
+def changed(operator: Operator, *changes: Change) -> Operator:
+    """Return an operator with another text in some places; ``changes`` follow each other.
 
     Raises :class:`~conformance.errors.ExpressionError` where a place, or the part of its text that
     is to be replaced, does not exist, and SpecError where the result makes no sense.
     """
     data = copy.deepcopy(dict(operator.data))
     data.pop("interpretations", None)  # they are changes of the original text
-    for path, new in change.items():
-        *way, last = path.split(".")
-        section: Any = data
-        for key in way:
-            section = section.get(key) if isinstance(section, dict) else None
-        if not isinstance(section, dict):
-            raise ExpressionError(f"{operator.op} has no '{path}'", lacks=path)
-        old = _text(section.get(last, ORIGINAL))
-        if isinstance(new, Mapping):
-            for part, other in new.items():
-                old = replaced(old, part, _text(other))
-            section[last] = old
-        else:
-            section[last] = replaced(_text(new), ORIGINAL, old, needed=False)
+    for change in changes:
+        for place, new in change.items():
+            _write(operator, data, place, new)
     return operator_of(Source(operator.op, data))
 
 
-def _text(expression: Any) -> str:
-    """An expression as the language spells it, which YAML may have read as a value."""
-    return str(expression).lower() if isinstance(expression, bool) else str(expression)
+def _write(
+    operator: Operator, data: dict[str, Any], place: str, new: str | Mapping[str, str]
+) -> None:
+    """Write another text into the data of an operator."""
+    *way, last = place.split(".")
+    section: Any = data
+    for key in way:
+        section = section.get(key) if isinstance(section, dict) else None
+    if not isinstance(section, dict):
+        raise ExpressionError(f"{operator.op} has no '{place}'", lacks=place)
+    old = _text(section.get(last, ORIGINAL))
+    if isinstance(new, Mapping):
+        for part, other in new.items():
+            old = replaced(old, part, str(other))
+        section[last] = old
+    elif way[0] == "attributes":
+        section[last] = _entry(new)
+    else:
+        section[last] = replaced(str(new), ORIGINAL, old, needed=False)
+
+
+def _text(raw: Any) -> str:
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+def _entry(text: str) -> Any:
+    """What an attribute's entry is where its text says a whole number, or a truth value."""
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.removeprefix("-").isdigit() else text
+
+
+@lru_cache(maxsize=1024)
+def condition(operator: Operator, text: str) -> Node:
+    """Return the tree of a condition over the names of a case.
+
+    Raises :class:`~conformance.errors.ExpressionError` or SpecError where it makes no sense.
+    """
+    return operator.condition(text)
 
 
 def replaced(text: str, part: str, other: str, *, needed: bool = True) -> str:
@@ -78,24 +109,47 @@ class _Replacement(ast.NodeTransformer):
 def unchanged(original: Evaluation, other: Evaluation) -> frozenset[str]:
     """Return the definitions of a changed operator that have the values of the original's.
 
-    They mean the same, and whatever they speak of has the same value in this case.
+    They mean the same in this case: their indices, what they read and what they leave out have the
+    same values, though the text may differ.
     """
     same: set[str] = set()
     for name, definition in other.operator.define.items():
         before = original.operator.define.get(name)
-        if before is None or not _alike(before, definition):
+        if before is None or not _has_outline_of(before, definition):
             continue
-        if all(_is_same(used, original, other, same) for used in definition.names):
+        if _is_same_text(before, definition) and all(
+            _is_same(used, original, other, same) for used in definition.names
+        ):
             same.add(name)
+            continue
+        try:
+            if _Comparison(original, other, name, same).is_equal():
+                same.add(name)
+        except ConformanceError:
+            continue
     return frozenset(same)
 
 
-def _alike(a: Definition, b: Definition) -> bool:
+def _has_outline_of(a: Definition, b: Definition) -> bool:
+    """Whether two definitions combine alike over indices of the same names."""
     keys = [
-        (d.combine, d.outside if isinstance(d.outside, str) else "", [*d.at], [*d.over])
+        (
+            d.combine,
+            d.outside if isinstance(d.outside, str) else "",
+            [*d.at],
+            [*d.over],
+            d.keep is None,
+            d.term is None,
+            d.unspecified is None,
+            isinstance(d.outside, Node),
+        )
         for d in (a, b)
     ]
-    return keys[0] == keys[1] and [t.key for t in a.trees()] == [t.key for t in b.trees()]
+    return keys[0] == keys[1]
+
+
+def _is_same_text(a: Definition, b: Definition) -> bool:
+    return [t.key for t in a.trees()] == [t.key for t in b.trees()]
 
 
 def _is_same(name: str, original: Evaluation, other: Evaluation, same: set[str]) -> bool:
@@ -111,3 +165,69 @@ def _is_same(name: str, original: Evaluation, other: Evaluation, same: set[str])
             # An index or an abbreviation of the definition has no value of the case's own.
             values.append(str(error))
     return bool(values[0] == values[1])
+
+
+class _Comparison:
+    """Compares two texts of one definition in one case, by values of all that is plain."""
+
+    def __init__(self, original: Evaluation, other: Evaluation, name: str, same: set[str]) -> None:
+        self.evaluations = original, other
+        self.definitions = original.operator.define[name], other.operator.define[name]
+        self.same = same
+        self.spaces = tuple(
+            IndexSpace(evaluation, definition)
+            for evaluation, definition in zip(self.evaluations, self.definitions, strict=True)
+        )
+
+    def is_equal(self) -> bool:
+        """Return whether each element is the same function of the same elements.
+
+        Raises :class:`~conformance.errors.ConformanceError` for what has no value.
+        """
+        before, after = self.definitions
+        if self.spaces[0].shape != self.spaces[1].shape:
+            return False
+        pairs = [
+            (before.keep, after.keep),
+            (before.term, after.term),
+            (before.finish, after.finish),
+            (before.unspecified, after.unspecified),
+            (before.outside, after.outside),
+        ]
+        return all(
+            self.equal(a, b) for a, b in pairs if isinstance(a, Node) and isinstance(b, Node)
+        )
+
+    def equal(self, a: Node, b: Node) -> bool:
+        """Return whether two nodes certainly have the same values."""
+        a, b = (self._settled(node, space) for node, space in zip((a, b), self.spaces, strict=True))
+        if "real" not in (a.kind.type, b.kind.type):
+            if a.key == b.key and a.op == "name" and a.value == "terms":
+                return True
+            return _have_same_values(self.spaces[0].visit(a), self.spaces[1].visit(b))
+        if (a.op, a.value, len(a.args)) != (b.op, b.value, len(b.args)):
+            return False
+        if a.op == "name" and a.value in self.definitions[0].abbreviations:
+            return self.equal(*(d.abbreviations[str(a.value)] for d in self.definitions))
+        if a.op == "read" and a.value in self.evaluations[1].operator.define:
+            return a.value in self.same and all(map(self.equal, a.args, b.args))
+        return all(map(self.equal, a.args, b.args))
+
+    def _settled(self, node: Node, space: IndexSpace) -> Node:
+        """A node, or the branch of it that a condition of the case takes."""
+        while node.op == "where" and not node.args[0].kind.indices:
+            if node.args[0].kind.per or node.args[0].kind.type != "bool":
+                break
+            node = node.args[1 if space.visit(node.args[0]) else 2]
+        return node
+
+
+def _have_same_values(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) or isinstance(b, tuple):
+        return (
+            isinstance(a, tuple)
+            and isinstance(b, tuple)
+            and len(a) == len(b)
+            and all(map(_have_same_values, a, b))
+        )
+    return bool(np.all(np.asarray(a) == np.asarray(b)))

@@ -46,7 +46,7 @@ def element_picture(evaluation: Evaluation, output: Output, index: Index) -> Ele
 def vector_picture(
     operator: Operator, vector: Vector, output: str, index: Index
 ) -> ElementPicture | None:
-    """Return what is drawn of the element of a vector; None if there is no such element."""
+    """Return what is drawn of an element of a vector, None of no such element."""
     inputs = dict(zip(operator.tensors, vector.arguments, strict=False))
     outputs = {stated.name: stated for stated in operator.outputs}
     if output not in outputs:

@@ -46,6 +46,9 @@ class Evaluation:
     Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
     """
 
+    reads_anything = False
+    """Whether a read outside of a tensor has some value, as a program's has, and is no error."""
+
     def __init__(
         self,
         operator: Operator,
@@ -57,12 +60,12 @@ class Evaluation:
         self.inputs = {name: array for name, array in inputs.items() if array is not None}
         self._check_types()
         shapes = {name: array.shape for name, array in self.inputs.items()}
-        operands = {
+        self.operands = {
             tensor.name: self.inputs[tensor.name].ravel().tolist()
             for tensor in operator.inputs
             if tensor.entries is not None and tensor.name in self.inputs
         }
-        self.binding = Binding(operator, attributes, shapes, operands)
+        self.binding = Binding(operator, attributes, shapes, self.operands)
         # Whole numbers are computed as such: nothing of them may be off.
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
@@ -124,6 +127,12 @@ class Evaluation:
     def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
         """Return a definition over its index space, or over a part of it."""
         return IndexSpace(self, definition, part)
+
+    def positions(
+        self, _definition: Definition, _extents: Mapping[str, Any], axes: list[NDArray[np.int64]]
+    ) -> list[NDArray[np.int64]]:
+        """Return the positions along each axis of an index space, which are all of ``axes``."""
+        return axes
 
     def outputs(self, wide: bool = False) -> list[Array]:
         """Return each output in its type, rounded once from the exact value.

@@ -51,6 +51,7 @@ class IndexSpace(PlainVisitor):
             name: binding.evaluate(tree)
             for name, tree in {**definition.at, **definition.over}.items()
         }
+        self.extents = extents
         self.shape = tuple(int(n) for value in extents.values() for n in _entries(value))
         if min(self.shape, default=0) < 0:
             raise InvalidCase(
@@ -62,6 +63,7 @@ class IndexSpace(PlainVisitor):
         axes = [np.arange(n) for n in self.shape]
         if part is not None:
             axes[part[0]] = axes[part[0]][part[1]]
+        axes = evaluation.positions(definition, extents, axes)
         self.shape = tuple(map(len, axes))
         axis = 0
         for name, extent in extents.items():
@@ -204,6 +206,8 @@ class IndexSpace(PlainVisitor):
             self.masks.append(inside)
             return picked
         if not isinstance(policy, Node):
+            if self.evaluation.reads_anything:
+                return picked
             raise EvaluationError(f"{self.definition.name} reads outside of {name}")
         if isinstance(picked, Real):
             return bounds.choose(inside, picked, self.real(policy))

@@ -33,7 +33,8 @@ class Style:
     ``order`` is forward, backward or pairwise. ``reciprocal``: it multiplies by 1 / x for a
     division. ``rounding`` of the result is nearest or toward_zero. ``converts`` is a format that
     inputs pass through. ``skips_nan``: sums and searches pass over NaN. ``from_zero``: a search for
-    the largest begins with 0. ``flushes``: subnormal results are 0.
+    the largest begins with 0. ``flushes``: subnormal results are 0. ``saturates``: results that are
+    too large are the largest number.
     """
 
     computes: str = "f32"
@@ -45,6 +46,7 @@ class Style:
     skips_nan: bool = False
     from_zero: bool = False
     flushes: bool = False
+    saturates: bool = False
 
 
 def fitted(values: Any, format_: DType, rounding: str = "nearest") -> Floats:
@@ -91,10 +93,31 @@ class Simulation(Evaluation):
         value = self.value(output.name)
         if not isinstance(value, Real):
             return value.astype(dtype.numpy)
+        if not dtype.is_float:
+            return self._whole(_held(value), dtype)
         result = fitted(_held(value), dtype, self.style.rounding)
+        if self.style.saturates:
+            largest = float(np.finfo(np.float64).max) if dtype.emax == 1023 else _largest(dtype)
+            result = np.where(np.isnan(result), result, np.clip(result, -largest, largest))
         if self.style.flushes:
             result = np.where(np.abs(result) < 2.0**dtype.emin, 0.0, result)
         return result.astype(dtype.numpy)
+
+    def _whole(self, values: Floats, dtype: DType) -> Array:
+        """Whole numbers in their type, in which those that are too large wrap around."""
+        limits = np.iinfo(dtype.numpy)
+        low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
+        held = np.nan_to_num(np.rint(values), posinf=0.0, neginf=0.0)
+        whole = np.frompyfunc(int, 1, 1)(held)
+        if self.style.saturates:
+            wrapped = np.clip(whole, low, int(limits.max))
+        else:
+            wrapped = (whole - low) % count + low
+        return np.asarray(wrapped, object).astype(dtype.numpy)
+
+
+def _largest(dtype: DType) -> float:
+    return float((2 - 2.0 ** (1 - dtype.digits)) * 2.0**dtype.emax)
 
 
 def _floats(values: Any) -> Real:

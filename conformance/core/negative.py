@@ -97,7 +97,7 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
     Where a value is out of its bounds, what else would be broken without them is listed too.
     """
     try:
-        return Binding(operator, case.attributes, case.shapes).violations()
+        return Binding(operator, case.attributes, case.shapes, case.operands).violations()
     except EvaluationError:
         return ("",)
     except InvalidCase as error:
@@ -108,7 +108,9 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
     unbounded = replace(operator.attributes[name], min=None, max=None)
     attributes = {**operator.attributes, name: unbounded}
     try:
-        relaxed = Binding(replace(operator, attributes=attributes), case.attributes, case.shapes)
+        relaxed = Binding(
+            replace(operator, attributes=attributes), case.attributes, case.shapes, case.operands
+        )
         return broken + relaxed.violations()
     except EvaluationError:
         return broken  # as of a stride of 0, of which nothing else can be said
@@ -137,14 +139,18 @@ def _plain(operator: Operator, case: Case) -> Case:
         variable: "f32" if "f32" in allowed else allowed[0]
         for variable, allowed in operator.types.items()
     }
-    kinds = (DTYPES[types.get(tensor.type, tensor.type)] for tensor in operator.inputs)
+    kinds = (
+        DTYPES[types.get(tensor.type, tensor.type)]
+        for tensor in operator.inputs
+        if tensor.entries is None
+    )
     pattern = SEPARATOR.join(patterns_for(dtype)[0] for dtype in kinds)
     return replace(case, types=types, pattern=pattern)
 
 
 def _edited(operator: Operator, case: Case) -> Iterator[Case]:
     """The case with one attribute or one shape changed; many of them are valid, too."""
-    binding = Binding(operator, case.attributes, case.shapes)
+    binding = Binding(operator, case.attributes, case.shapes, case.operands)
     for attribute in operator.attributes.values():
         for value in _other_values(attribute, binding):
             yield replace(case, attributes={**case.attributes, attribute.name: value})

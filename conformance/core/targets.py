@@ -103,7 +103,7 @@ class _CaseTargets:
     def __init__(self, operator: Operator, case: Case, inputs: Mapping[str, Array | None]) -> None:
         self.operator = operator
         self.case = case
-        self.binding = Binding(operator, case.attributes, case.shapes)
+        self.binding = Binding(operator, case.attributes, case.shapes, case.operands)
         self.names: dict[str, TargetKind] = {}
         ranks = {name: len(shape) for name, shape in case.shapes.items()}
         self.watch = Watch(self.binding.value, ranks, self.note)
@@ -122,9 +122,8 @@ class _CaseTargets:
         for attribute in self.operator.attributes.values():
             self._attribute(attribute)
         self._departures()
-        for tensor, pattern in zip(
-            self.operator.inputs, self.case.pattern.split(SEPARATOR), strict=True
-        ):
+        filled = [tensor for tensor in self.operator.inputs if tensor.entries is None]
+        for tensor, pattern in zip(filled, self.case.pattern.split(SEPARATOR), strict=True):
             self._tensor(tensor, pattern)
         self._broadcast_patterns()
         for group, length in self.binding.lengths.items():

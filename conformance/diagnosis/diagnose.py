@@ -109,7 +109,7 @@ class RunDiagnosis:
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
-        return [mutant.change for mutant in explained.mutants]
+        return [mutant.rule_change for mutant in explained.mutants]
 
     def diagnose(self, finding: Finding) -> dict[str, Any] | None:
         """Diagnose one finding as JSON data; None if nothing can be said."""

@@ -48,7 +48,7 @@ def distinguishing_vector(
         elif any(killed) and is_in_code_paths(entry):
             return entry.id
     implementation = [
-        Altered(spec, *(mutant.change for mutant in mutants)) for mutants in candidates
+        Altered(spec, *(mutant.rule_change for mutant in mutants)) for mutants in candidates
     ]
     for entry in islice(filter(is_in_code_paths, all_killed), MAX_EVALUATED):
         if _differ(spec, read(entry.id), implementation):

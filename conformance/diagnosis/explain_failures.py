@@ -99,7 +99,7 @@ def extend_explanations(
     }
     extended = []
     for explanation in explained:
-        implementation = Altered(spec, *(mutant.change for mutant in explanation.mutants))
+        implementation = Altered(spec, *(mutant.rule_change for mutant in explanation.mutants))
         agrees: dict[str, Agreement] = {}
         failures = {} if explanation.outputs else evidence.failed
         for id, failure in failures.items():

@@ -63,7 +63,7 @@ def find_resemblance(
     failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
     if len(failures) < MIN_FAILURES:
         return None
-    implementations = [(mutant, Altered(evidence.spec, mutant.change)) for mutant in mutants]
+    implementations = [(mutant, Altered(evidence.spec, mutant.rule_change)) for mutant in mutants]
     equal_counts: Counter[int] = Counter()
     for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}

@@ -196,7 +196,7 @@ class Search:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(first, second):
             mutants = tuple(chain(*pair))
-            replacing = [mutant.change.replace for mutant in mutants]
+            replacing = [mutant.rule_change.replace for mutant in mutants]
             rules = list(chain(*replacing))
             apart = len(set(rules)) == len(rules)
             if apart and not any(find_cycle(self._evidence.spec, *replacing)):
@@ -436,7 +436,9 @@ class Search:
     def _implementation(self, mutants: Mutants) -> Altered:
         key = tuple(mutant.id for mutant in mutants)
         if key not in self._cache:
-            self._cache[key] = Altered(self._evidence.spec, *(mutant.change for mutant in mutants))
+            self._cache[key] = Altered(
+                self._evidence.spec, *(mutant.rule_change for mutant in mutants)
+            )
         return self._cache[key]
 
 

@@ -116,7 +116,7 @@ class FailureCauses:
         explained = [cause for cause in self.causes if cause.mutants][:MAX_PAIRED]
         for first, second in combinations(explained, 2):
             pair = (min(first.mutants), min(second.mutants))
-            changes = [self._mutants[name].change for name in pair]
+            changes = [self._mutants[name].rule_change for name in pair]
             rules = [rule for change in changes for rule in change.replace]
             if len(set(rules)) < len(rules):
                 continue
@@ -146,7 +146,7 @@ class FailureCauses:
 
     def _implementation(self, *names: str) -> Altered:
         if names not in self._implementations:
-            changes = [self._mutants[name].change for name in names]
+            changes = [self._mutants[name].rule_change for name in names]
             self._implementations[names] = Altered(self._spec, *changes)
         return self._implementations[names]
 

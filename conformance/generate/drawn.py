@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from conformance import parallel
 from conformance.choices import SuiteName
+from conformance.core.negative import negative_tests
 from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
@@ -31,6 +32,10 @@ BARREN = 30
 
 DRAWS = 1 << 10
 """Draws of one container at most; each has a seed of its own."""
+
+
+STARTS = 300
+"""Valid cases of a definition that its negative tests start from."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,7 @@ class Drawing:
     def vectors(self) -> Iterator[Vector]:
         """Its vectors. Raises UsageError where an operator has not so many."""
         if not self.count:
-            if isinstance(self.spec, Operator):
-                return
-            found = reject_cases(self.spec, root=self.root)
-            yield from (build(self.spec, case, level) for case, level in found)
+            yield from (build(self.spec, *test) for test in self._negative())
             return
         asked: set[str] = set()
         left, barren = self.count, 0
@@ -108,6 +110,13 @@ class Drawing:
             f"only {self.count - left} were found",
             hint="ask for fewer with --drawn, or let the specification draw more",
         )
+
+    def _negative(self) -> Iterable[tuple[Case, str]]:
+        """Its negative tests, with their levels."""
+        if isinstance(self.spec, OpSpec):
+            return reject_cases(self.spec, root=self.root)
+        valid = draw_cases(self.spec, STARTS, seed=self.root)
+        return ((test.case, test.level) for test in negative_tests(self.spec, valid))
 
     def _cases(self, draw: int, count: int) -> list[Case]:
         root = (self.root << 40) + self.number * DRAWS + draw
@@ -146,7 +155,7 @@ def pieces(
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
     sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]
-    sizes += [0] if isinstance(spec, OpSpec) and spec.reject else []
+    sizes += [0] if isinstance(spec, Operator) or spec.reject else []
     return [
         Drawing(spec, number, size, root, folder, claim) for number, size in enumerate(sizes, 1)
     ]

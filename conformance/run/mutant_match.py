@@ -52,7 +52,7 @@ class Prediction:
 
     def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = Altered(failure.spec, *(fault.change for fault in faults))
+            altered = Altered(failure.spec, *(fault.rule_change for fault in faults))
             readings = {reading.name: reading for reading in failure.spec.interpretations}
             return failure.agreement(altered, readings)
         except Exception:

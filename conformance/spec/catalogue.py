@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.errors import (
     ConformanceError,
@@ -55,10 +55,20 @@ class StatedEquivalence:
         return all(not among or value in among for among, value in limits)
 
 
+class Change(Protocol):
+    """What a mutant changes: rules of a family, or the text or the computation of a definition."""
+
+    @property
+    def name(self) -> str:
+        """The name of the change."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A way in which an implementation of one operator goes wrong.
 
+    ``change`` is a :class:`~conformance.spec.model.RuleChange`, or one of
+    :mod:`conformance.core.mutant_changes` where the operator is a definition.
     ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
     are public places where a real one had it, ``fixed`` runtimes that had it, each with the version
     in which it was fixed. ``cause`` are words that mutants of one origin share, or empty.
@@ -70,7 +80,7 @@ class Mutant:
     id: str
     kind: str
     op: str
-    change: RuleChange
+    change: Change
     description: str
     where_to_look: str = ""
     threads: tuple[str, ...] = ()
@@ -79,6 +89,12 @@ class Mutant:
     stated_equivalences: tuple[StatedEquivalence, ...] = ()
     cause: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def rule_change(self) -> RuleChange:
+        """The change of a mutant of rules."""
+        assert isinstance(self.change, RuleChange)
+        return self.change
 
 
 class Why(Enum):

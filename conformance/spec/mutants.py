@@ -37,9 +37,9 @@ def mutants_to_data(spec: OpSpec, mutants: Sequence[Mutant]) -> dict[str, Any]:
 
 def _entry(mutant: Mutant) -> Iterator[tuple[str, Any]]:
     yield "says", mutant.description
-    yield "replace", {name: rule.text for name, rule in mutant.change.replace.items()}
-    if mutant.change.where is not None:
-        yield "where", mutant.change.where.text
+    yield "replace", {name: rule.text for name, rule in mutant.rule_change.replace.items()}
+    if mutant.rule_change.where is not None:
+        yield "where", mutant.rule_change.where.text
     if mutant.cause:
         yield "cause", mutant.cause
     if mutant.fixed:

@@ -1,0 +1,258 @@
+"""An operator under some changes, and the evaluation of one case as it computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.core import bounds
+from conformance.core.binding import Binding
+from conformance.core.bounds import Real
+from conformance.core.changes import changed, condition, unchanged
+from conformance.core.evaluate import Evaluation
+from conformance.core.exact import Number
+from conformance.core.index_space import IndexSpace, Part
+from conformance.core.machine import Simulation, Style
+from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
+from conformance.core.operator import Definition, Operator, Output
+from conformance.dtypes import DTYPES, Array
+from conformance.errors import EvaluationError
+
+MAX_TERMS = 1 << 22
+"""Terms of a definition beyond which no mutant is evaluated: its shape is not the right one."""
+
+Positions = NDArray[np.int64]
+
+
+class Implementation:
+    """An operator under some changes, ready to be evaluated on many cases."""
+
+    def __init__(self, operator: Operator, *changes: DefinitionChange) -> None:
+        self.operator, self.changes = operator, changes
+        self._operators: dict[tuple[TextChange, ...], Operator] = {(): operator}
+
+    @property
+    def accumulators(self) -> tuple[str, ...]:
+        """The names of the changes that say how sums are kept."""
+        return tuple(c.name for c in self.changes if isinstance(c, HabitChange))
+
+    def beside(self, *changes: DefinitionChange) -> Implementation:
+        """Return the implementation with further changes."""
+        return Implementation(self.operator, *self.changes, *changes)
+
+    def holding(self, binding: Binding) -> tuple[DefinitionChange, ...]:
+        """Return the changes whose conditions hold in a case."""
+        return tuple(c for c in self.changes if not c.where or self._holds(binding, c.where))
+
+    def _holds(self, binding: Binding, where: str) -> bool:
+        value = binding.evaluate(condition(self.operator, where))
+        return bool(all(value) if isinstance(value, tuple) else value)
+
+    def under(self, changes: Iterable[DefinitionChange]) -> Operator:
+        """Return the operator under those of some changes that are changes of its text.
+
+        Raises :class:`~conformance.errors.ExpressionError` and SpecError for changes that make no
+        sense, or not together.
+        """
+        texts = tuple(change for change in changes if isinstance(change, TextChange))
+        if texts not in self._operators:
+            edits = [edit for text in texts for edit in text.changes]
+            self._operators[texts] = changed(self.operator, *edits)
+        return self._operators[texts]
+
+
+class _Mutated(Evaluation):
+    """An evaluation of a valid case under changes; what they do not reach is taken from another."""
+
+    reads_anything = True
+
+    def __init__(
+        self,
+        original: Evaluation,
+        operator: Operator,
+        paths: tuple[PathChange, ...],
+        attributes: Mapping[str, Any],
+    ) -> None:
+        self.operator, self.paths = operator, paths
+        self.inputs, self.machine = original.inputs, original.machine
+        self.operands = original.operands
+        self._sources, self._values = original._sources, {}
+        if operator.attributes == original.operator.attributes:
+            self.binding = original.binding.under(operator)
+        else:
+            shapes = {name: array.shape for name, array in self.inputs.items()}
+            self.binding = Binding(operator, attributes, shapes, original.operands)
+        self.unchanged = self._unchanged(original)
+        for name in self.unchanged:
+            self._values[name] = original.value(name)
+
+    def _unchanged(self, original: Evaluation) -> frozenset[str]:
+        if original.operator is self.operator:
+            same = frozenset(self.operator.define)
+        else:
+            same = unchanged(original, self)
+        lost: set[str] = set()
+        for name, definition in self.operator.define.items():
+            moved = any(p.definition == name and self._shows(p) for p in self.paths)
+            if moved or not lost.isdisjoint(definition.names):
+                lost.add(name)
+        return same - lost
+
+    def keeps(self, output: Output, original: Evaluation) -> bool:
+        """Return whether an output certainly has the elements and the shape of the original's."""
+        bindings = (self.binding, original.binding)
+        return output.name in self.unchanged and all(
+            bindings[0].flat(nodes) == bindings[1].flat(nodes)
+            for nodes in (output.shape, output.omit)
+        )
+
+    def _shows(self, path: PathChange) -> bool:
+        """Whether a path has both a full block and something else."""
+        definition = self.operator.define[path.definition]
+        tree = {**definition.at, **definition.over}[path.index]
+        size = prod(_along(self.binding.evaluate(tree), path.axis))
+        return size > path.block and (path.template.endswith("block") or size % path.block > 0)
+
+    def value(self, name: str) -> Real | Array:
+        """Return a definition's value, computed on first use, as the paths leave it."""
+        if name not in self._values:
+            value = super().value(name)
+            for path in self.paths:
+                if path.definition == name and path.index in self.operator.define[name].at:
+                    value = self._on_path(value, path)
+            self._values[name] = value
+        return self._values[name]
+
+    def _on_path(self, value: Real | Array, path: PathChange) -> Real | Array:
+        """A value of which part is not as the right path has it."""
+        definition = self.operator.define[path.definition]
+        first = 0
+        for name, tree in definition.at.items():
+            extent = self.binding.evaluate(tree)
+            if name == path.index:
+                break
+            first += len(extent) if isinstance(extent, tuple) else 1
+        shape = np.shape(value.value.array if isinstance(value, Real) else value)
+        size = _along(extent, path.axis)
+        axis = first + (len(extent) - 1 if path.axis == "last" else 0)
+        merged = (*shape[:axis], prod(size), *shape[axis + len(size) :])
+        wrong = _wrong_part(prod(size), path)
+        if not wrong.any():
+            return value
+        neighbour = np.maximum(np.arange(len(wrong)) - wrong, 0)
+
+        def take(array: Array) -> Array:
+            return array.reshape(merged).take(neighbour, axis).reshape(shape)
+
+        if path.template == "neighbour":
+            return value.each(take) if isinstance(value, Real) else take(value)
+        mask = wrong.reshape([-1 if d == axis else 1 for d in range(len(merged))])
+        mask = np.broadcast_to(mask, merged).reshape(shape)
+        return self._filled(value, mask, np.nan if path.template == "unwritten" else 0.0)
+
+    def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
+        if not isinstance(value, Real):
+            return np.where(mask, 0, value)
+        blank = bounds.source(np.asarray(filler, np.float32), DTYPES["f32"], self.machine)
+        return bounds.choose(mask, blank, value)
+
+    def positions(
+        self, definition: Definition, extents: Mapping[str, Any], axes: list[Positions]
+    ) -> list[Positions]:
+        """Return the positions along each axis, those combined away as the paths visit them."""
+        for path in self.paths:
+            if path.definition != definition.name or path.index not in definition.over:
+                continue
+            first = 0
+            for name, extent in extents.items():
+                count = len(extent) if isinstance(extent, tuple) else 1
+                if name == path.index:
+                    axis = first + (count - 1 if path.axis == "last" else 0)
+                    axes[axis] = _visited(axes[axis], path)
+                first += count
+        return axes
+
+    def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
+        """Return a definition over its index space.
+
+        Raises :class:`~conformance.errors.EvaluationError` for one that is far too large.
+        """
+        space = super().space(definition, part)
+        if part is None and prod(space.shape) > MAX_TERMS:
+            raise EvaluationError(f"{definition.name} is too large")
+        return space
+
+
+class _MutatedMachine(_Mutated, Simulation):
+    """A mutated evaluation on a machine of some style."""
+
+    def __init__(
+        self,
+        original: Evaluation,
+        operator: Operator,
+        paths: tuple[PathChange, ...],
+        attributes: Mapping[str, Any],
+        style: Style,
+    ) -> None:
+        self.style = style
+        super().__init__(original, operator, paths, attributes)
+        self._sources, self._values = {}, {}
+
+    def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
+        if not isinstance(value, Real):
+            return np.where(mask, 0, value)
+        assert isinstance(value.value, Number)
+        return Real(Number(np.where(mask, filler, value.value.num)))
+
+
+def mutated(
+    original: Evaluation,
+    implementation: Implementation,
+    attributes: Mapping[str, Any],
+) -> Evaluation | None:
+    """Prepare the evaluation of a valid case under an implementation, from that of the operator.
+
+    None where nothing that the implementation changes has another value in this case. Raises
+    :class:`~conformance.errors.ConformanceError` where it cannot be evaluated.
+    """
+    holding = implementation.holding(original.binding)
+    if not holding:
+        return None
+    operator = implementation.under(holding)
+    paths = tuple(change for change in holding if isinstance(change, PathChange))
+    styles = [change.style for change in holding if isinstance(change, HabitChange)]
+    if styles:
+        return _MutatedMachine(original, operator, paths, attributes, styles[-1])
+    evaluation = _Mutated(original, operator, paths, attributes)
+    same = all(evaluation.keeps(output, original) for output in operator.outputs)
+    return None if same else evaluation
+
+
+def _along(extent: Any, axis: str) -> tuple[int, ...]:
+    """The extents of an index along one of its axes, or of all."""
+    extents = extent if isinstance(extent, tuple) else (extent,)
+    if axis == "first":
+        return extents[:1]
+    return extents[-1:] if axis == "last" else extents
+
+
+def _wrong_part(size: int, path: PathChange) -> NDArray[np.bool_]:
+    """Where along an index a path is wrong."""
+    at, block = np.arange(size), path.block
+    if size <= block:
+        return np.zeros(size, np.bool_)
+    if path.template == "first_block":
+        return np.asarray(at >= block)
+    if path.template == "last_block":
+        return np.asarray(at < size - block)
+    return np.asarray(at >= size - size % block)
+
+
+def _visited(axis: Positions, path: PathChange) -> Positions:
+    """The positions that a path combines."""
+    wrong = _wrong_part(len(axis), path)
+    return np.concatenate([axis, axis[wrong]]) if path.template == "twice" else axis[~wrong]

@@ -1,0 +1,53 @@
+"""Kills: the mutants that a case with its data distinguishes from the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from conformance.core.evaluate import Interval
+from conformance.core.implementation import Implementation
+from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.operator import Operator
+from conformance.core.subject import Subject
+from conformance.dtypes import Array
+from conformance.model import Case
+from conformance.spec.catalogue import Mutant
+
+
+def kills(
+    operator: Operator, case: Case, inputs: Sequence[Array | None], mutants: Iterable[Mutant]
+) -> frozenset[str]:
+    """Return the ids of the mutants that a case kills.
+
+    They have outputs outside of what is accepted at *standard*, of other shapes, or none.
+    """
+    subject = Subject(operator, case, inputs)
+    return frozenset(mutant.id for mutant in mutants if is_killed(subject, mutant))
+
+
+def is_killed(subject: Subject, mutant: Mutant) -> bool:
+    """Return whether the case of a subject kills a mutant."""
+    outputs = subject.computed(implementation_of(subject.operator, mutant))
+    if outputs is subject.outputs:
+        return False
+    return outputs is None or not all(map(_accepts, subject.intervals(), outputs))
+
+
+@lru_cache(maxsize=4096)
+def implementation_of(operator: Operator, mutant: Mutant) -> Implementation:
+    """Return the implementation of an operator with one of its mutants."""
+    assert isinstance(mutant.change, TextChange | PathChange | HabitChange)
+    return Implementation(operator, mutant.change)
+
+
+def _accepts(interval: Interval, output: Array) -> bool:
+    if output.shape != interval.lo.shape:
+        return False
+    with np.errstate(all="ignore"):
+        inside = (interval.lo <= output) & (output <= interval.hi) | interval.unspecified
+        if not inside.all():
+            inside |= (output != output) & (interval.lo != interval.lo)
+    return bool(inside.all())

@@ -1,0 +1,34 @@
+"""The mutants of an operator that is a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from conformance.core.habit_mutants import habit_mutants
+from conformance.core.operator import Operator
+from conformance.core.path_mutants import path_mutants
+from conformance.core.text_mutants import text_mutants
+from conformance.spec.catalogue import Mutant
+
+
+@lru_cache(maxsize=64)
+def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
+    """Return the mutants of an operator: changes of its text, paths, and habits of machines.
+
+    Their ids are unique.
+    """
+    return tuple(constructed(operator))
+
+
+def constructed(operator: Operator) -> Iterator[Mutant]:
+    """Yield the mutants by construction."""
+    for mutant in text_mutants(operator):
+        change = mutant.change
+        yield Mutant(change.name, "text", operator.op, change, mutant.says, mutant.look)
+    for path, says in path_mutants(operator):
+        look = f"the path that takes {path.index} in blocks of {path.block}"
+        yield Mutant(path.name, "path", operator.op, path, says, look)
+    for habit, says in habit_mutants(operator):
+        look = "the formats and the rounding of the kernel"
+        yield Mutant(habit.name, "machine", operator.op, habit, says, look)

@@ -1,0 +1,128 @@
+"""A case of a definition, prepared to be evaluated under many mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from conformance.core.bounds import Machine
+from conformance.core.evaluate import Evaluation, Interval
+from conformance.core.implementation import Implementation, mutated
+from conformance.core.mutant_changes import PathChange
+from conformance.core.operator import Operator
+from conformance.dtypes import DTYPES, Array, name_of
+from conformance.errors import ConformanceError
+from conformance.model import Case
+
+
+class Subject:
+    """A valid case with its inputs; ``outputs`` are the right ones, in the operator's types.
+
+    ``shapes`` are further output shapes in which outputs are of interest.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        case: Case,
+        inputs: Sequence[Array | None],
+        shapes: Collection[tuple[int, ...]] = (),
+    ) -> None:
+        self.operator, self.case, self.shapes = operator, case, shapes
+        names = [tensor.name for tensor in operator.inputs]
+        self._inputs = dict(zip(names, inputs, strict=False))
+        self._exact = Evaluation(operator, case.attributes, self._inputs)
+        self._traced: dict[str, Evaluation] = {}
+        self._intervals: dict[str, list[Interval]] = {}
+        self.outputs = self._exact.outputs()
+
+    def under(self, implementation: Implementation) -> list[Array]:
+        """Return the outputs of an implementation.
+
+        They are ``self.outputs``, the same list, where its changes have no effect in this case, and
+        where it gives no outputs at all: what cannot be computed shows nothing.
+        """
+        outputs = self.computed(implementation)
+        return self.outputs if outputs is None else outputs
+
+    def computed(self, implementation: Implementation) -> list[Array] | None:
+        """Return the outputs of an implementation as :meth:`under` does; None where it has none."""
+        try:
+            evaluation = mutated(self._exact, implementation, self.case.attributes)
+            if evaluation is None:
+                return self.outputs
+            return evaluation.outputs()
+        except (ConformanceError, ValueError):
+            # Among them outputs that do not have as many elements as their shapes say.
+            return None
+
+    def answers(self, implementation: Implementation) -> bool:
+        """Return whether an implementation has outputs, with elements."""
+        outputs = self.computed(implementation)
+        return outputs is not None and all(output.size for output in outputs)
+
+    def ends(self, implementation: Implementation, precision: str) -> list[tuple[Array, Array]]:
+        """Return for each output what is accepted of an implementation that is otherwise honest.
+
+        Of a machine with a habit that are its outputs alone.
+        """
+        return [(i.lo, i.hi) for i in self._accepted(implementation, precision)]
+
+    def unspecified(
+        self, implementation: Implementation, precision: str | None = None
+    ) -> list[Array]:
+        """Mark for each output the elements of an implementation that have no value to check.
+
+        With a ``precision`` also those whose partial sums may overflow there.
+        """
+        accepted = self._accepted(implementation, precision or "standard")
+        unwritten = any(
+            isinstance(change, PathChange) and change.template == "unwritten"
+            for change in implementation.changes
+        )
+        if not unwritten:
+            return [interval.unspecified for interval in accepted]
+        pairs = zip(accepted, self.under(implementation), strict=True)
+        return [interval.unspecified | np.isnan(output) for interval, output in pairs]
+
+    def intervals(self, precision: str = "standard") -> list[Interval]:
+        """Return what is accepted of the right outputs at a precision."""
+        if precision not in self._intervals:
+            if precision == "exact":
+                self._intervals[precision] = _single(self.outputs)
+            else:
+                self._intervals[precision] = self._evaluation(precision).intervals()
+        return self._intervals[precision]
+
+    def _accepted(self, implementation: Implementation, precision: str) -> list[Interval]:
+        outputs = self.under(implementation)
+        if outputs is self.outputs:
+            return self.intervals(precision)
+        if precision == "exact" or implementation.accumulators:
+            return _single(outputs)
+        evaluation = mutated(self._evaluation(precision), implementation, self.case.attributes)
+        return self.intervals(precision) if evaluation is None else evaluation.intervals()
+
+    def _evaluation(self, precision: str) -> Evaluation:
+        """The right evaluation with the errors of a machine of a precision."""
+        if precision not in self._traced:
+            format_ = self._accumulators[precision]
+            machine = Machine(DTYPES[format_])
+            self._traced[precision] = Evaluation(
+                self.operator, self.case.attributes, self._inputs, machine
+            )
+        return self._traced[precision]
+
+    @cached_property
+    def _accumulators(self) -> dict[str, str]:
+        """The formats that sums are kept in, at least, by precision."""
+        types = [name_of(array.dtype) for array in self._exact.inputs.values()]
+        narrowest = next((name for name in types if DTYPES[name].is_float), "f32")
+        return {"standard": "f64" if narrowest == "f64" else "f32", "native": narrowest}
+
+
+def _single(outputs: Sequence[Array]) -> list[Interval]:
+    """The intervals of outputs that alone are accepted."""
+    return [Interval(output, output, np.zeros(output.shape, np.bool_)) for output in outputs]

@@ -1,0 +1,32 @@
+"""Cases of a definition, drawn with a seed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from conformance.core.loader import load_operator
+from conformance.generate.definition_cases import definition_cases
+from conformance.model import Case
+
+
+@cache
+def drawn(op: str, count: int, dtypes: tuple[str, ...] = ()) -> tuple[Case, ...]:
+    """Draw so many valid cases of a shipped operator."""
+    cases: list[Case] = []
+
+    @seed(1)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(definition_cases(load_operator(op), dtypes))
+    def draw(case: Case) -> None:
+        cases.append(case)
+
+    draw()
+    return tuple(cases)

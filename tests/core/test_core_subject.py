@@ -1,0 +1,246 @@
+"""A case of a definition under mutants: outputs, kills, and what is not evaluated."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from core_draws import drawn
+
+from conformance.core.data import inputs_of
+from conformance.core.evaluate import Evaluation
+from conformance.core.implementation import Implementation, mutated
+from conformance.core.kills import implementation_of, is_killed, kills
+from conformance.core.loader import load_operator
+from conformance.core.machine import Style
+from conformance.core.mutant_changes import (
+    DefinitionChange,
+    HabitChange,
+    PathChange,
+    TextChange,
+)
+from conformance.core.mutants import mutants_of
+from conformance.core.subject import Subject
+from conformance.errors import ConformanceError
+from conformance.model import Case
+
+CONV = load_operator("onnx.Conv-22")
+MATMUL = load_operator("onnx.MatMul-13")
+
+
+def conv(**attributes: Any) -> Case:
+    shapes = {"X": (2, 4, 7, 6), "W": (6, 4 // attributes.get("group", 1), 3, 2), "B": (6,)}
+    return Case(CONV.op, {"T": "f32"}, shapes, attributes, pattern="whole+whole+whole", seed=3)
+
+
+def matmul(rows: int, depth: int, columns: int) -> tuple[Case, list[np.ndarray]]:
+    """Row r of the product is r + 1 times the sum of the columns of B, which are ones."""
+    a = np.arange(1, rows + 1, dtype=np.float32)[:, None] * np.ones((1, depth), np.float32)
+    case = Case(MATMUL.op, {"T": "f32"}, {"A": (rows, depth), "B": (depth, columns)}, {})
+    return case, [a, np.ones((depth, columns), np.float32)]
+
+
+def subject(case: Case) -> Subject:
+    return Subject(CONV, case, inputs_of(CONV, case))
+
+
+def text(place: str, part: str, other: str, where: str = "") -> TextChange:
+    return TextChange(f"{place}: {part} => {other}", ((place, part, other),), where)
+
+
+def test_a_change_without_effect_gives_the_same_list() -> None:
+    without_dilation = text("define.Y.with.x", "k * dilations", "k")
+    one_dilated = subject(conv(dilations=[2, 1]))
+    plain = subject(conv())
+    assert plain.under(Implementation(CONV, without_dilation)) is plain.outputs
+    assert one_dilated.under(Implementation(CONV, without_dilation)) is not one_dilated.outputs
+
+
+def test_a_change_of_the_text_is_that_of_the_changed_operator() -> None:
+    case = conv(pads=[1, 0, 0, 1], strides=[1, 2])
+    change = text("define.Y.with.x", "pad_begin", "pad_end")
+    implementation = Implementation(CONV, change)
+    inputs = dict(zip("XWB", inputs_of(CONV, case), strict=True))
+    (expected,) = Evaluation(implementation.under([change]), case.attributes, inputs).outputs()
+    np.testing.assert_array_equal(subject(case).under(implementation)[0], expected)
+
+
+def test_a_condition_limits_a_change() -> None:
+    change = text("define.Y.finish", "B[filter]", "0", where="any(strides > 1)")
+    for strides, changes in (([1, 1], False), ([2, 1], True)):
+        here = subject(conv(strides=strides))
+        assert (here.under(Implementation(CONV, change)) is not here.outputs) == changes
+
+
+def test_changes_hold_together() -> None:
+    here = subject(conv(pads=[1, 1, 1, 1]))
+    one = text("define.Y.finish", "B[filter]", "0")
+    other = text("define.Y.with.x", "pad_begin", "0 * pad_begin")
+    both = here.under(Implementation(CONV, one).beside(other))[0]
+    bias = inputs_of(CONV, here.case)[2]
+    assert bias is not None
+    np.testing.assert_array_equal(
+        both + bias.reshape(1, 6, 1, 1), here.under(Implementation(CONV, other))[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "template", "rows"),
+    [
+        ("i", "zero", [5, 10, 15, 20, 0]),
+        ("i", "neighbour", [5, 10, 15, 20, 20]),
+        ("i", "unwritten", [5, 10, 15, 20, np.nan]),
+        ("i", "first_block", [5, 10, 15, 20, 0]),
+        ("i", "last_block", [0, 10, 15, 20, 25]),
+        ("k", "left_out", [4, 8, 12, 16, 20]),
+        ("k", "twice", [6, 12, 18, 24, 30]),
+        ("k", "first_block", [4, 8, 12, 16, 20]),
+        ("k", "last_block", [4, 8, 12, 16, 20]),
+    ],
+)
+def test_paths_in_blocks_of_4(index: str, template: str, rows: list[float]) -> None:
+    case, inputs = matmul(5, 5, 2)
+    here = Subject(MATMUL, case, inputs)
+    (output,) = here.under(Implementation(MATMUL, PathChange("p", "Y", index, 4, template)))
+    np.testing.assert_array_equal(output[:, 0], rows)
+
+
+def test_a_path_shows_only_where_there_is_a_rest() -> None:
+    for rows, changes in ((3, False), (4, False), (5, True), (8, False), (9, True)):
+        here = Subject(MATMUL, *matmul(rows, 3, 2))
+        implementation = Implementation(MATMUL, PathChange("p", "Y", "i", 4, "zero"))
+        assert (here.under(implementation) is not here.outputs) == changes
+
+
+def test_all_axes_in_a_row() -> None:
+    path = PathChange("p", "Y", "i", 4, "zero", "flat")
+    here = subject(conv())  # 5 by 5 positions: the last alone is left
+    (output,) = here.under(Implementation(CONV, path))
+    differs = output != here.outputs[0]
+    assert np.argwhere(differs)[:, 2:].tolist() == [[4, 4]] * int(differs.sum()) != []
+
+
+def test_what_is_not_written_is_unspecified() -> None:
+    here = Subject(MATMUL, *matmul(5, 5, 2))
+    (mask,) = here.unspecified(Implementation(MATMUL, PathChange("p", "Y", "i", 4, "unwritten")))
+    assert mask.tolist() == [[False] * 2] * 4 + [[True] * 2]
+
+
+def test_the_ends_of_a_mutant_are_around_its_outputs() -> None:
+    case = Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="fractions+fractions+fractions")
+    here = subject(case)
+    change = text("define.Y.with.x", "k * dilations", "k + 1")
+    path = PathChange("p", "Y", "m", 4, "neighbour")
+    for changes in [(change,), (path,), (change, path)]:
+        implementation = Implementation(CONV, *changes)
+        ((lo, hi),) = here.ends(implementation, "standard")
+        (output,) = here.under(implementation)
+        assert ((lo <= output) & (output <= hi)).all()
+        assert (lo < hi).any()
+        ((only, also),) = here.ends(implementation, "exact")
+        np.testing.assert_array_equal(only, output)
+        np.testing.assert_array_equal(also, output)
+
+
+def test_of_a_habit_its_outputs_alone_are_accepted() -> None:
+    here = subject(Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="wide+wide+wide"))
+    implementation = Implementation(CONV, HabitChange("h", Style(sums="bf16")))
+    ((lo, hi),) = here.ends(implementation, "standard")
+    np.testing.assert_array_equal(lo, hi)
+    assert implementation.accumulators == ("h",)
+
+
+def test_without_outputs_nothing_is_shown_but_it_is_a_kill() -> None:
+    here = subject(conv())
+    negative = Implementation(CONV, text("let.out", "", "0 * size - 1"))
+    assert here.under(negative) is here.outputs
+    assert not here.answers(negative)
+    assert here.answers(Implementation(CONV, text("define.Y.finish", "B[filter]", "0")))
+    mutants = [m for m in mutants_of(CONV) if m.id == "let.out: size + pad_begin => size"]
+    case = conv(pads=[1, 1, 1, 1])
+    assert len(mutants) == 1
+    assert kills(CONV, case, inputs_of(CONV, case), mutants) == {mutants[0].id}
+    assert kills(CONV, conv(), inputs_of(CONV, conv()), mutants) == frozenset()
+
+
+def change_of(mutant: Any) -> DefinitionChange:
+    change = mutant.change
+    assert isinstance(change, TextChange | PathChange | HabitChange)
+    return change
+
+
+@pytest.mark.parametrize(
+    "op", ["onnx.Conv-22", "onnx.ConvTranspose-22", "onnx.Gemm-13", "MatMul-1"]
+)
+def test_what_is_not_evaluated_is_unchanged(op: str) -> None:
+    """Whatever counts as unchanged is so when the whole of it is evaluated."""
+    operator, compared = load_operator(op), 0
+    for case in drawn(op, 5):
+        inputs = inputs_of(operator, case)
+        here = Subject(operator, case, inputs)
+        named = dict(zip([t.name for t in operator.inputs], inputs, strict=True))
+        right = Evaluation(operator, case.attributes, named)
+        for mutant in mutants_of(operator):
+            change = change_of(mutant)
+            if not isinstance(change, TextChange):
+                continue
+            implementation = implementation_of(operator, mutant)
+            try:
+                if mutated(right, implementation, case.attributes) is not None:
+                    continue
+                other = Evaluation(implementation.under([change]), case.attributes, named)
+                outputs = other.outputs()
+            except ConformanceError:
+                continue
+            compared += 1
+            np.testing.assert_equal(outputs, here.outputs, str(mutant.id))
+    assert compared > 100
+
+
+def test_most_mutants_of_a_small_case_are_killed_in_a_moment() -> None:
+    begin = time.process_time()
+    total = 0
+    for k in range(2_000_000):
+        total += k
+    calibrated = 0.33 / 5 / (time.process_time() - begin)
+    case = conv(group=2, pads=[1, 0, 1, 1], strides=[1, 2], dilations=[2, 1])
+    mutants = mutants_of(CONV)
+    assert len(mutants) >= 300
+    inputs = inputs_of(CONV, case)
+    killed = kills(CONV, case, inputs, mutants)  # operators are prepared the first time
+    begin = time.process_time()
+    assert kills(CONV, case, inputs, mutants) == killed
+    assert (time.process_time() - begin) * calibrated < 1
+    assert len(killed) > 150
+
+
+def test_a_changed_evaluation_takes_no_longer_than_the_right_one() -> None:
+    case = Case(
+        CONV.op,
+        {"T": "f32"},
+        {"X": (2, 16, 20, 20), "W": (16, 16, 3, 3)},
+        {},
+        pattern="fractions+fractions+fractions",
+    )
+    inputs = inputs_of(CONV, case)
+    mutants = [m for m in mutants_of(CONV) if m.kind == "text"]
+
+    def right() -> Subject:
+        here = Subject(CONV, case, inputs)
+        here.intervals()
+        return here
+
+    here = right()
+    shown = [m for m in mutants if is_killed(here, m)]
+    assert len(shown) > 30
+    times = {"right": min(timed(right) for _ in range(3))}
+    times["mutant"] = sum(timed(lambda m=m: is_killed(here, m)) for m in shown) / len(shown)
+    assert times["mutant"] < 1.3 * times["right"]
+
+
+def timed(run: Any) -> float:
+    begin = time.process_time()
+    run()
+    return time.process_time() - begin
