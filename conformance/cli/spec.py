@@ -12,6 +12,7 @@ import click
 from conformance.cli.docs import docs
 from conformance.cli.remote_paths import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError, UsageError
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.docs.definition_facts import DefinitionFacts
@@ -213,6 +214,9 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     conditions that exclude every case.
     Conditions without a negative test are listed separately, as to do.
 
+    Of a definition in index notation it reports names that nothing speaks of, conditions that no
+    drawn case meets, and valid cases whose output has no value.
+
     For your own files it also prints how many mutants do not apply, and why: some need a name under
     'roles'.
 
@@ -279,16 +283,19 @@ def _lint(file: Path) -> bool:
 
 
 def _lint_definition(file: Path) -> bool:
-    """Print the problems of an operator's definition; whether there are none."""
-    from conformance.core.loader import load_operator
+    """Print the problems of an operator's definition; return whether there are none."""
+    from conformance.core.loader import load_operator, unused_names
+    from conformance.generate.definition_lint import lint as lint_by_cases
 
     try:
         operator = load_operator(str(file))
+        problems = (*unused_names(str(file)), *lint_by_cases(operator))
     except SpecError as error:
-        for problem in error.problems:
-            click.echo(str(problem))
-        count = len(error.problems)
-        click.echo(f"{file}: {count} problem{'s' if count > 1 else ''}")
+        problems = error.problems
+    for problem in problems:
+        click.echo(str(problem))
+    if problems:
+        click.echo(f"{file}: {number_of(len(problems), 'problem')}")
         return False
     names = ", ".join(operator.define)
     click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.core.answers import check_interpretations
+from conformance.core.lint import note_unused
 from conformance.core.negative import check_rejections
 from conformance.core.operator import Operator, operator_of
-from conformance.errors import SpecError, UsageError, closest
+from conformance.errors import Problem, SpecError, UsageError, closest
 from conformance.resources import directory
 from conformance.spec.inheritance import extended
 from conformance.spec.loader import NAME, read_text
@@ -60,6 +61,16 @@ def load_operator(op: str) -> Operator:
         hint = closest(op, shipped_names()) or f"known: {', '.join(shipped_names())}"
         raise UsageError(f"there is no operator '{op}'", hint=hint)
     return _shipped(op)
+
+
+def unused_names(file: str) -> tuple[Problem, ...]:
+    """List what a file says to no purpose, in file order.
+
+    Raises SpecError with every problem of a file that does not load.
+    """
+    source = _source(Path(file), read_text(Path(file)))
+    note_unused(_checked(source), source)
+    return tuple(sorted(source.problems, key=lambda problem: (problem.line, problem.column)))
 
 
 @lru_cache(maxsize=64)
