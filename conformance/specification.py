@@ -21,8 +21,9 @@ from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
+from conformance.core.expression_text import text_of
 from conformance.core.negative import conditions
-from conformance.core.operator import Operator, operator_of
+from conformance.core.operator import Operator, Output, operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
@@ -30,10 +31,9 @@ from conformance.errors import ConformanceError, InvalidCase, UsageError, closes
 from conformance.model import Case, Vector
 from conformance.reference import build as rules_build
 from conformance.reference import evaluate
-from conformance.spec import catalogue, digest, loader, validity
+from conformance.spec import digest, loader, validity
 from conformance.spec.case_environment import Environment
 from conformance.spec.case_environment import case_from_inputs as case_by_rules
-from conformance.spec.catalogue import Mutant
 from conformance.spec.default_attributes import in_a_line
 from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import CoverageTarget, OpSpec
@@ -177,11 +177,6 @@ def spec_digest(spec: Specification) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def mutants_of(spec: Specification) -> tuple[Mutant, ...]:
-    """Return the mutants of an operator."""
-    return () if isinstance(spec, Operator) else catalogue.mutants_of(spec)
-
-
 def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
     """List the conditions that a case breaks."""
     if isinstance(spec, OpSpec):
@@ -310,6 +305,24 @@ def definition_problem(spec: Operator, case: Case) -> str:
         expected = ", ".join(sorted(spec.types))
         return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"
     return ""
+
+
+def planes_of(spec: Specification, rank: int) -> int:
+    """Return how many dimensions of an output, from the first, only tell planes apart."""
+    return spec.layout.planes if isinstance(spec, OpSpec) else max(0, rank - 2)
+
+
+def takes_all(spec: Specification, case: Case) -> bool:
+    """Return whether a case takes all its data at once, as a code path might."""
+    return isinstance(spec, OpSpec) and spec.kin.oracle.is_whole(spec, case)
+
+
+def dimension_names(spec: Operator, output: Output) -> list[tuple[str, bool]]:
+    """Return the names of an output's dimensions; each says whether it stands for several."""
+    definition = spec.define[output.name]
+    if output.shape:
+        return [(text_of(item), item.kind.per is not None) for item in output.shape]
+    return [(name, extent.kind.per is not None) for name, extent in definition.at.items()]
 
 
 def document_of(spec: Specification) -> tuple[str, str]:

@@ -21,6 +21,9 @@ from conformance.spec.yaml_source import Source
 ORIGINAL = "original"
 """A name that stands for what was there."""
 
+WHOLE = "total"
+"""What a definition without another end gives."""
+
 
 Change = Mapping[str, "str | Mapping[str, str]"]
 """By place, as ``define.Y.term``: another text, or other texts of parts of it."""
@@ -34,31 +37,41 @@ def changed(operator: Operator, *changes: Change) -> Operator:
     """
     data = copy.deepcopy(dict(operator.data))
     data.pop("interpretations", None)  # they are changes of the original text
-    for change in changes:
-        for place, new in change.items():
-            _write(operator, data, place, new)
+    for place, text in texts_of(operator, *changes).items():
+        section, last = _section(operator, data, place)
+        section[last] = _entry(text) if place.startswith("attributes.") else text
     return operator_of(Source(operator.op, data))
 
 
-def _write(
-    operator: Operator, data: dict[str, Any], place: str, new: str | Mapping[str, str]
-) -> None:
-    """Write another text into the data of an operator."""
+def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:
+    """Return the text of each place that is changed, by place.
+
+    Raises :class:`~conformance.errors.ExpressionError` as :func:`changed` does.
+    """
+    texts: dict[str, str] = {}
+    for change in changes:
+        for place, new in change.items():
+            section, last = _section(operator, operator.data, place)
+            stated = section.get(last, WHOLE if last == "finish" else ORIGINAL)
+            old = texts.get(place, _text(stated))
+            if isinstance(new, Mapping):
+                for part, other in new.items():
+                    old = replaced(old, part, _text(other))
+                texts[place] = old
+            else:
+                texts[place] = replaced(_text(new), ORIGINAL, old, needed=False)
+    return texts
+
+
+def _section(operator: Operator, data: Mapping[str, Any], place: str) -> tuple[Any, str]:
+    """The part of an operator's data that a place is in, and its name there."""
     *way, last = place.split(".")
     section: Any = data
     for key in way:
         section = section.get(key) if isinstance(section, dict) else None
     if not isinstance(section, dict):
         raise ExpressionError(f"{operator.op} has no '{place}'", lacks=place)
-    old = _text(section.get(last, ORIGINAL))
-    if isinstance(new, Mapping):
-        for part, other in new.items():
-            old = replaced(old, part, str(other))
-        section[last] = old
-    elif way[0] == "attributes":
-        section[last] = _entry(new)
-    else:
-        section[last] = replaced(str(new), ORIGINAL, old, needed=False)
+    return section, last
 
 
 def _text(raw: Any) -> str:

@@ -20,7 +20,7 @@ from conformance.core.machine import Simulation, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
 from conformance.dtypes import DTYPES, Array
-from conformance.errors import EvaluationError
+from conformance.errors import EvaluationError, InvalidCase
 
 MAX_TERMS = 1 << 22
 """Terms of a definition beyond which no mutant is evaluated: its shape is not the right one."""
@@ -49,7 +49,10 @@ class Implementation:
         return tuple(c for c in self.changes if not c.where or self._holds(binding, c.where))
 
     def _holds(self, binding: Binding, where: str) -> bool:
-        value = binding.evaluate(condition(self.operator, where))
+        try:
+            value = binding.evaluate(condition(self.operator, where))
+        except (EvaluationError, InvalidCase):
+            return False  # it speaks of what the case does not have
         return bool(all(value) if isinstance(value, tuple) else value)
 
     def under(self, changes: Iterable[DefinitionChange]) -> Operator:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
+from conformance.core.catalogue import catalogue_mutants
+from conformance.core.changes import texts_of
 from conformance.core.habit_mutants import habit_mutants
+from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
 from conformance.core.operator import Operator
 from conformance.core.path_mutants import path_mutants
 from conformance.core.text_mutants import text_mutants
@@ -14,11 +18,23 @@ from conformance.spec.catalogue import Mutant
 
 @lru_cache(maxsize=64)
 def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
-    """Return the mutants of an operator: changes of its text, paths, and habits of machines.
+    """Return the mutants of an operator: those of the catalogue, then those by construction.
 
-    Their ids are unique.
+    Their ids are unique. What the catalogue has is not constructed once more.
     """
-    return tuple(constructed(operator))
+    named = catalogue_mutants(operator)
+    seen = {_meaning(operator, mutant) for mutant in named}
+    rest = (m for m in constructed(operator) if _meaning(operator, m) not in seen)
+    return (*named, *rest)
+
+
+def _meaning(operator: Operator, mutant: Mutant) -> object:
+    """What mutants share that make the same change under other names."""
+    change = mutant.change
+    if isinstance(change, TextChange):
+        return (frozenset(texts_of(operator, *change.changes).items()), change.where)
+    assert isinstance(change, PathChange | HabitChange)
+    return replace(change, name="")
 
 
 def constructed(operator: Operator) -> Iterator[Mutant]:

@@ -23,9 +23,16 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.interpretation_match import required_precision
 from conformance.model import Answer, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import OpSpec, RuleChange
-from conformance.spec.rule_change import find_cycle
+from conformance.mutation import (
+    Implementation,
+    Subject,
+    accumulators,
+    beside,
+    interpretation_changes,
+    subject_of,
+)
+from conformance.spec.catalogue import Change
+from conformance.specification import Specification
 
 Mask = NDArray[np.bool_]
 
@@ -62,7 +69,7 @@ class ObservedVector:
 
     def __init__(
         self,
-        spec: OpSpec,
+        spec: Specification,
         vector: Vector,
         outputs: tuple[Array, ...] | None,
         precision: Mapping[str, str],
@@ -119,7 +126,7 @@ class ObservedVector:
             for expected_output in expected_outputs
         }
         shapes |= {output.shape for output in self.outputs or ()}
-        return Subject(self.spec, self.vector.case, self.vector.inputs, shapes)
+        return subject_of(self.spec, self.vector, shapes)
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
@@ -153,7 +160,9 @@ class ObservedVector:
         )
 
     def quick_agreement(
-        self, implementation: Altered, known_agreements: dict[tuple[str | bytes, ...], Agreement]
+        self,
+        implementation: Implementation,
+        known_agreements: dict[tuple[str | bytes, ...], Agreement],
     ) -> Agreement:
         """Compare a failure with an implementation; NONE if nothing looks alike.
 
@@ -165,7 +174,7 @@ class ObservedVector:
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
-            *_adds(implementation),
+            *accumulators(implementation),
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
@@ -178,7 +187,7 @@ class ObservedVector:
             )
         return known_agreements[fingerprint]
 
-    def explained(self, implementation: Altered) -> frozenset[int]:
+    def explained(self, implementation: Implementation) -> frozenset[int]:
         """Return the numbers of wrong outputs that equal an implementation's in every element."""
         predicted, right = self._evaluator.under(implementation), self._evaluator.outputs
         if predicted is right or not self._has_shapes_of(predicted):
@@ -195,7 +204,7 @@ class ObservedVector:
         )
 
     def agreement(
-        self, implementation: Altered, interpretations: Mapping[str, RuleChange]
+        self, implementation: Implementation, interpretations: Mapping[str, Change]
     ) -> Agreement:
         """Compare a failure with an implementation, which may follow an interpretation, too.
 
@@ -212,17 +221,14 @@ class ObservedVector:
         return agreement
 
     def _beside(
-        self, implementation: Altered, name: str, interpretations: Mapping[str, RuleChange]
-    ) -> Altered | None:
+        self, implementation: Implementation, name: str, interpretations: Mapping[str, Change]
+    ) -> Implementation | None:
         """An implementation that follows interpretations, too; None where one rules out the
         other."""
         followed = [interpretations[part] for part in name.split("+") if part in interpretations]
-        changes = (*implementation.variants, *followed)
-        if any(find_cycle(self.spec, *(change.replace for change in changes))):
-            return None
-        return Altered(self.spec, *changes)
+        return beside(self.spec, implementation, followed)
 
-    def consistency(self, implementation: Altered) -> Agreement:
+    def consistency(self, implementation: Implementation) -> Agreement:
         """Return how well an implementation passes the vector.
 
         EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added up
@@ -231,14 +237,11 @@ class ObservedVector:
         """
         agreement = self._passes(implementation)
         if agreement is Agreement.NONE and self.followed and self.level != "should":
-            interpretations = {
-                interpretation.name: interpretation for interpretation in self.spec.interpretations
-            }
-            both = self._beside(implementation, self.followed, interpretations)
+            both = self._beside(implementation, self.followed, interpretation_changes(self.spec))
             return agreement if both is None else self._passes(both)
         return agreement
 
-    def _passes(self, implementation: Altered) -> Agreement:
+    def _passes(self, implementation: Implementation) -> Agreement:
         predicted = self._evaluator.under(implementation)
         if predicted is self._evaluator.outputs:
             return Agreement.EQUAL
@@ -263,7 +266,7 @@ class ObservedVector:
         )
         return next(precisions, "standard")
 
-    def _free(self, implementation: Altered, predicted: list[Array]) -> list[Mask]:
+    def _free(self, implementation: Implementation, predicted: list[Array]) -> list[Mask]:
         """For each returned output the elements that are not graded.
 
         Of an output in the right shape the vector says so, and of any the rules of the
@@ -322,7 +325,9 @@ class ObservedVector:
             )
         ]
 
-    def _resembles(self, implementation: Altered, predicted: list[Array], free: list[Mask]) -> bool:
+    def _resembles(
+        self, implementation: Implementation, predicted: list[Array], free: list[Mask]
+    ) -> bool:
         """Whether elements are near: all of them, or half where partial sums may overflow, or where
         nothing tells how far rounding errors reach.
         """
@@ -342,7 +347,7 @@ class ObservedVector:
                     close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
-        if _adds(implementation) or any(
+        if accumulators(implementation) or any(
             room is None and got.dtype.kind not in "iu"
             for got, room in zip(self.outputs, self._tolerances, strict=True)
         ):
@@ -376,7 +381,7 @@ class ObservedVector:
         pairs = zip(self.outputs, predicted, strict=True)
         return all(a.shape == b.shape and a.dtype == b.dtype for a, b in pairs)
 
-    def _compared(self, implementation: Altered, predicted: list[Array]) -> Agreement:
+    def _compared(self, implementation: Implementation, predicted: list[Array]) -> Agreement:
         assert self.outputs is not None
         if not self._has_shapes_of(predicted):
             return Agreement.NONE
@@ -451,8 +456,3 @@ class ObservedVector:
 @lru_cache(maxsize=4)
 def _large(observed: ObservedVector) -> Subject | OutputSubset:
     return observed.evaluator()
-
-
-def _adds(implementation: Altered) -> list[str]:
-    """The variants that say in what sums are kept."""
-    return [change.name for change in implementation.variants if "accumulator" in change.replace]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conformance.model import Case
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, takes_all
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,6 @@ class CodePath:
         return self.dtype, self.rank
 
 
-def code_path_of(spec: OpSpec, case: Case) -> CodePath:
+def code_path_of(spec: Specification, case: Case) -> CodePath:
     """Return the code path that may compute a case."""
-    return CodePath(case.dtype, case.rank, spec.kin.oracle.is_whole(spec, case))
+    return CodePath(case.dtype, case.rank, takes_all(spec, case))

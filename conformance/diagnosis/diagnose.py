@@ -31,7 +31,8 @@ from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.catalogue import Change
+from conformance.specification import Specification
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
@@ -104,12 +105,12 @@ class RunDiagnosis:
         }
         return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
-    def rule_changes(self, finding: Finding) -> list[RuleChange]:
+    def rule_changes(self, finding: Finding) -> list[Change]:
         """Return the rule changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
-        return [mutant.rule_change for mutant in explained.mutants]
+        return [mutant.change for mutant in explained.mutants]
 
     def diagnose(self, finding: Finding) -> dict[str, Any] | None:
         """Diagnose one finding as JSON data; None if nothing can be said."""
@@ -159,7 +160,7 @@ class RunDiagnosis:
             smallest = min(may, key=lambda entry: (entry.bytes, entry.id), default=None)
             return None if smallest is None else smallest.id
         spec = self._specs.get(op)
-        assert isinstance(spec, OpSpec)  # it has mutants
+        assert spec is not None  # it has mutants
         return distinguishing_vector(
             spec, candidates(explanation), entries, self._suite.get, explanation.code_paths
         )
@@ -169,7 +170,7 @@ class RunDiagnosis:
     ) -> Mapping[tuple[str, str], LocatedFailures]:
         """The places of the wrong elements of failures of an operator that no mutants explain."""
         spec = self._specs.get(op)
-        if not isinstance(spec, OpSpec):
+        if spec is None:
             return {}
         failed = [
             result
@@ -212,7 +213,7 @@ class RunDiagnosis:
         spec, mutants = self._specs.get(finding.op), self._specs.faults(finding.op)
         failed = [self._failed[finding.op, name] for name in finding.ids]
         if (
-            not isinstance(spec, OpSpec)
+            spec is None
             or not mutants
             or len(failed) < MIN_FAILURES
             or failed[0].reject is not None
@@ -229,7 +230,7 @@ class RunDiagnosis:
         conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
         return like.sentence(conditions)
 
-    def _evidence(self, spec: OpSpec) -> OperatorResults:
+    def _evidence(self, spec: Specification) -> OperatorResults:
         """What the run shows of an operator in small cases; read once for all of its findings."""
         if spec.op not in self._seen:
             large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}
@@ -273,7 +274,7 @@ class RunDiagnosis:
 
         ``alike`` are all that fail alike, also those that other conditions describe.
         """
-        if not isinstance(self._specs.get(failed[0].op), OpSpec):
+        if self._specs.get(failed[0].op) is None:
             return None
         passed_numbers, failed_numbers = self._numbers(passed[:NUMBERED]), self._numbers(failed)
         every = self._numbers(alike)
@@ -295,7 +296,7 @@ class RunDiagnosis:
             at = result.op, result.id
             if at not in self._numbered and result.asked is not None:
                 spec = self._specs.get(result.op)
-                assert isinstance(spec, OpSpec)
+                assert spec is not None
                 self._numbered[at] = case_numbers(spec, case_from_request(result.op, result.asked))
             if at in self._numbered:
                 numbers.append(self._numbered[at])
@@ -321,7 +322,7 @@ def _explanations(
 ) -> list[Explanation]:
     """The mutants behind the failures of an operator; none for one without specification."""
     spec, mutants = suite.specs.get(op), suite.specs.faults(op)
-    if not isinstance(spec, OpSpec) or not mutants:
+    if spec is None or not mutants:
         return []
     lists_kills = any(suite.manifest.faults.get(op, {}).values())
     entries = suite.manifest.of([op])

@@ -173,11 +173,31 @@ def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLi
     fixed = planes if spread else len(names)
     lines = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
     if spread:
-        axes = ("the last axis", "the last axis but one", "the last axis but two")
-        lines += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
+        lines += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(AXES)]
         lines.append(IndexLine("a plane", planes, 0))
     lines.append(IndexLine("an output", 0, 0))
     return lines
+
+
+AXES = ("the last axis", "the last axis but one", "the last axis but two")
+
+
+def definition_lines(names: Sequence[tuple[str, bool]]) -> list[IndexLine]:
+    """List the lines of an output of a definition, from the names of its dimensions.
+
+    Each says whether it stands for any number of axes. Dimensions before these are counted from
+    the first, those behind them from the last.
+    """
+    several = [at for at, (_, spread) in enumerate(names) if spread]
+    fixed = several[0] if several else len(names)
+    behind = names[several[-1] + 1 :] if several else []
+    lines = [IndexLine(name, at, at + 1) for at, (name, _) in enumerate(names[:fixed])]
+    for at, (name, _) in enumerate(behind, -len(behind)):
+        lines.append(IndexLine(name, at, at + 1, fixed))
+    if several and not behind:
+        lines += [IndexLine(name, -1 - back, -back, fixed) for back, name in enumerate(AXES)]
+        lines.append(IndexLine("a plane", fixed, 0))
+    return [*lines, IndexLine("an output", 0, 0)]
 
 
 def shared_region(

@@ -16,16 +16,16 @@ from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, Operat
 from conformance.diagnosis.search import Search
 from conformance.failure_kind import FailureKind
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
+from conformance.mutation import implementation_of, interpretation_changes, subject_of
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 EVERY = sum(OPEN_BIT.values())
 """An element that is not graded at any precision."""
 
 
 def explain_failures(
-    spec: OpSpec,
+    spec: Specification,
     results: Sequence[Result],
     mutants: Sequence[Mutant],
     *,
@@ -75,7 +75,7 @@ def explain_failures(
 
 def extend_explanations(
     explained: Sequence[Explanation],
-    spec: OpSpec,
+    spec: Specification,
     results: Sequence[Result],
     *,
     read: Callable[[str], Vector],
@@ -93,13 +93,11 @@ def extend_explanations(
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
     vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
-    subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
-    interpretations = {
-        interpretation.name: interpretation for interpretation in spec.interpretations
-    }
+    subjects = {id: subject_of(spec, v) for id, v in vectors.items()}
+    interpretations = interpretation_changes(spec)
     extended = []
     for explanation in explained:
-        implementation = Altered(spec, *(mutant.rule_change for mutant in explanation.mutants))
+        implementation = implementation_of(spec, (mutant.change for mutant in explanation.mutants))
         agrees: dict[str, Agreement] = {}
         failures = {} if explanation.outputs else evidence.failed
         for id, failure in failures.items():
@@ -130,7 +128,7 @@ class _Arguments:
 
     def evidence(
         self,
-        spec: OpSpec,
+        spec: Specification,
         results: Sequence[Result],
         read: Callable[[str], Vector],
         only: Sequence[int] | None = None,

@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.error_regions import (
     IndexLine,
     SharedRegion,
     WrongElements,
+    definition_lines,
     index_lines,
     region_of_most,
     shared_region,
@@ -17,7 +19,7 @@ from conformance.diagnosis.error_regions import (
 from conformance.grade.interpretation_match import deciding_match, match_all
 from conformance.grade.returned import unpack_outputs
 from conformance.model import Result, Vector
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, dimension_names
 
 MAX_LOCATED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -40,7 +42,7 @@ class LocatedFailures:
 
 
 def locate_failures(
-    spec: OpSpec,
+    spec: Specification,
     failed: Sequence[Result],
     passed: Sequence[Result],
     *,
@@ -85,8 +87,10 @@ def locate_failures(
         yield located([names[number] for number in at], region)
 
 
-def index_lines_of(spec: OpSpec) -> list[IndexLine] | None:
+def index_lines_of(spec: Specification) -> list[IndexLine] | None:
     """List the lines of an operator's outputs; None if their dimensions differ."""
+    if isinstance(spec, Operator):
+        return definition_lines(dimension_names(spec, spec.outputs[0]))
     names = spec.outputs[0].shape
     if any(output.shape != names for output in spec.outputs):
         return None

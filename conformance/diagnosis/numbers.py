@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
 from conformance.errors import ConformanceError
 from conformance.model import Case
 from conformance.spec.case_environment import Environment
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, binding_of
 
 GROUPS = (2, 4, 8, 16, 32, 64)
 """What numbers are divided by."""
@@ -32,12 +33,14 @@ PER_AXIS = {
 }
 
 
-def case_numbers(spec: OpSpec, case: Case) -> Numbers:
+def case_numbers(spec: Specification, case: Case) -> Numbers:
     """Compute the numbers that describe a case, by name.
 
     They are the largest of an axis, products, and the least differences between two attributes of
     one axis, whose name has `` - ``.
     """
+    if isinstance(spec, Operator):
+        return _of_definition(spec, case)
     env = Environment(spec, case)
     numbers = {label: int(env[name]) for name, label in SINGLE.items() if name in env}
     axes = {label: values for name, label in PER_AXIS.items() if (values := _per_axis(env, name))}
@@ -57,6 +60,25 @@ def case_numbers(spec: OpSpec, case: Case) -> Numbers:
             if first != second:
                 pairs = zip(axes[first], axes[second], strict=True)
                 numbers[f"{first} - {second}"] = max(a - b for a, b in pairs)
+    return numbers
+
+
+def _of_definition(spec: Operator, case: Case) -> Numbers:
+    """The extents, attributes and abbreviations of a case: one for all axes is their largest."""
+    numbers: dict[str, int] = {}
+    binding = binding_of(spec, case)
+    for name in (*spec.dims, *spec.attributes, *spec.let):
+        try:
+            value = binding.value(name)
+        except ConformanceError:
+            continue  # it speaks of what the case does not have
+        if isinstance(value, tuple) and value and all(type(entry) is int for entry in value):
+            numbers[f"largest {name}"] = max(value)
+            numbers[f"product of {name}"] = prod(value)
+            numbers[f"last {name}"] = value[-1]
+        elif type(value) is int:
+            numbers[name] = value
+    numbers["elements of the inputs"] = sum(prod(shape) for shape in case.shapes.values())
     return numbers
 
 

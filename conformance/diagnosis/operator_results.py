@@ -11,7 +11,7 @@ from conformance.diagnosis.agreement import ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Case, Result, Status, Vector
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -34,7 +34,7 @@ class OperatorResults:
 
     def __init__(
         self,
-        spec: OpSpec,
+        spec: Specification,
         results: Iterable[Result],
         *,
         read: Callable[[str], Vector],

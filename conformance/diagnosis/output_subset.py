@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
+from conformance.mutation import Implementation, Subject
 
 T = TypeVar("T")
 
@@ -20,25 +20,27 @@ def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...
 
 
 class OutputSubset:
-    """A :class:`conformance.reference.subject.Subject` restricted to some outputs."""
+    """A subject (:func:`conformance.mutation.subject_of`) restricted to some outputs."""
 
     def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
         self._subject, self._numbers = subject, numbers
         self.outputs = list(select_outputs(numbers, subject.outputs))
 
-    def under(self, implementation: Altered) -> list[Array]:
+    def under(self, implementation: Implementation) -> list[Array]:
         """Compute the outputs of an implementation; ``self.outputs`` if it changes nothing."""
         outputs = self._subject.under(implementation)
         if outputs is self._subject.outputs:
             return self.outputs
         return list(select_outputs(self._numbers, outputs))
 
-    def ends(self, implementation: Altered, precision: str) -> list[tuple[Array, Array]]:
-        """Compute the accepted intervals, as :meth:`Subject.ends`."""
+    def ends(self, implementation: Implementation, precision: str) -> list[tuple[Array, Array]]:
+        """Compute the accepted intervals, as the subject does."""
         return list(select_outputs(self._numbers, self._subject.ends(implementation, precision)))
 
-    def unspecified(self, implementation: Altered, precision: str | None = None) -> list[Array]:
-        """Mark unspecified elements, as :meth:`Subject.unspecified`."""
+    def unspecified(
+        self, implementation: Implementation, precision: str | None = None
+    ) -> list[Array]:
+        """Mark unspecified elements, as the subject does."""
         return list(
             select_outputs(self._numbers, self._subject.unspecified(implementation, precision))
         )

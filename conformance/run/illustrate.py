@@ -12,7 +12,6 @@ import numpy as np
 
 from conformance.codec import to_json
 from conformance.core.element_picture import vector_picture
-from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.grade.compare import describe_element
@@ -26,8 +25,9 @@ from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
+from conformance.spec.catalogue import Change
 from conformance.spec.model import OpSpec, RuleChange
-from conformance.specification import Specification
+from conformance.specification import planes_of
 from conformance.suite.store import Suite
 
 MAX_PLANE = 40_000
@@ -46,28 +46,32 @@ class Illustrator:
     precision: Mapping[str, str]
 
     def illustrated(
-        self, finding: Finding, smallest: Result, variants: Sequence[RuleChange] = ()
+        self, finding: Finding, smallest: Result, variants: Sequence[Change] = ()
     ) -> Finding:
         """Add the pictures of a finding's ``smallest`` result to its ``detail``.
 
         ``window`` is described by the picture of the operator's family; ``under`` in it is the
         window under ``variants``, the mutants that the backend is taken to have, if that differs.
-        ``reads``, of a definition, ``plane`` and ``elements`` are in docs/run-log.md.
+        ``reads`` is what an element of a definition is computed from.
+        ``plane`` and ``elements`` are in docs/run-log.md.
         """
         if finding.witness is None:
             return finding
         vector = self.suite.get(finding.smallest)
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
-        pictures: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
-        if isinstance(spec, Operator):
+        pictures: dict[str, Any] = {}
+        if isinstance(spec, OpSpec):
+            rules = tuple(change for change in variants if isinstance(change, RuleChange))
+            pictures["window"] = _window(spec, vector, index, rules)
+        elif spec is not None:
             picture = vector_picture(spec, vector, finding.witness.output, index)
             pictures["reads"] = None if picture is None else to_json(picture)
         outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
-                planes = spec.layout.planes if isinstance(spec, OpSpec) else _planes(match)
+                planes = 0 if spec is None else planes_of(spec, len(index))
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
                 pictures["elements"] = _elements(match, self.precision)
         drawn = {name: picture for name, picture in pictures.items() if picture}
@@ -75,15 +79,12 @@ class Illustrator:
 
 
 def _window(
-    spec: Specification | None,
-    vector: Vector,
-    index: tuple[int, ...],
-    variants: tuple[RuleChange, ...],
+    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: tuple[RuleChange, ...]
 ) -> dict[str, Any] | None:
     inputs, shape = vector.inputs, vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
-    shown = spec.kin.picture if isinstance(spec, OpSpec) else None
-    if not isinstance(spec, OpSpec) or shown is None or not inside:
+    shown = spec.kin.picture
+    if shown is None or not inside:
         return None
     planes = spec.layout.planes
     if prod(inputs[0].shape[planes:]) > MAX_PLANE:
@@ -144,11 +145,6 @@ def _plane(match: Match, output: str, index: tuple[int, ...], planes: int) -> di
             "wrong": compared.wrong[at].tolist(),
         }
     return None
-
-
-def _planes(match: Match) -> int:
-    """The dimensions before the last two, which are a plane of any output."""
-    return max(0, match.answers[0].expected.ndim - 2)
 
 
 def _texts(array: Array) -> Any:

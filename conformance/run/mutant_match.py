@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpack_outputs
 from conformance.model import Result
-from conformance.reference.subject import Altered
+from conformance.mutation import implementation_of, interpretation_changes
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
 
@@ -52,9 +51,8 @@ class Prediction:
 
     def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = Altered(failure.spec, *(fault.rule_change for fault in faults))
-            readings = {reading.name: reading for reading in failure.spec.interpretations}
-            return failure.agreement(altered, readings)
+            altered = implementation_of(failure.spec, (fault.change for fault in faults))
+            return failure.agreement(altered, interpretation_changes(failure.spec))
         except Exception:
             # A vector that is no case of the specification; mutants that are circular together.
             # A defect of a mutant costs its name, never the run.
@@ -67,7 +65,7 @@ class Prediction:
         """The vector with the outputs of a failure; None where there is nothing to compare."""
         outputs = None if result.returned is None else unpack_outputs(result.returned)
         spec = self.suite.specs.get(result.op)
-        if outputs is None or not isinstance(spec, OpSpec):
+        if outputs is None or spec is None:
             return None
         vector = self.suite.get(result.id)
         if len(outputs) != len(vector.answers):

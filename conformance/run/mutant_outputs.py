@@ -10,12 +10,13 @@ import numpy as np
 
 from conformance.errors import ConformanceError
 from conformance.model import Finding
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import OpSpec, RuleChange
+from conformance.mutation import implementation_of, subject_of
+from conformance.spec.catalogue import Change
+from conformance.specification import planes_of
 from conformance.suite.store import Suite
 
 
-def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -> Finding:
+def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Finding:
     """Add to a finding's plane the outputs of the oracle under some changes.
 
     Returns:
@@ -23,21 +24,16 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -
     """
     plane, witness = finding.detail.get("plane"), finding.witness
     spec = suite.specs.get(finding.op)
-    if (
-        not isinstance(plane, Mapping)
-        or witness is None
-        or not isinstance(spec, OpSpec)
-        or not variants
-    ):
+    if not isinstance(plane, Mapping) or witness is None or spec is None or not variants:
         return finding
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]
     try:
-        subject = Subject(spec, vector.case, vector.inputs)
-        output = subject.under(Altered(spec, *variants))[names.index(witness.output)]
+        subject = subject_of(spec, vector)
+        output = subject.under(implementation_of(spec, variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
-    index = witness.index[: spec.layout.planes]
+    index = witness.index[: planes_of(spec, len(witness.index))]
     if any(i >= n for i, n in zip(index, output.shape, strict=False)):
         return finding
     given: Any = np.vectorize(str, otypes=[object])(output[index])

@@ -1,0 +1,319 @@
+"""The catalogue of known bugs of definitions, in words by role.
+
+A file of ``specs/faults/core/`` holds the mutants of one kind. What its texts name is a role: the
+name that an operator gives it, or what the operator's ``roles`` map it to. An operator has a mutant
+if it has all of its roles. The format: docs/fault-format.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from conformance.core.changes import ORIGINAL, condition
+from conformance.core.functions import FUNCTIONS
+from conformance.core.implementation import Implementation
+from conformance.core.loader import load_operator, shipped_names
+from conformance.core.machine import Style
+from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
+from conformance.core.operator import Operator
+from conformance.dtypes import DTYPES
+from conformance.errors import ConformanceError, ExpressionError, closest
+from conformance.json_schema import load_schema
+from conformance.resources import directory
+from conformance.spec import schema_check
+from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why
+from conformance.spec.each_entries import each_choices, fill_template
+from conformance.spec.loader import read_text
+from conformance.spec.syntax import parse_expression
+from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_source import Path, Source
+
+BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", "has", "rank_of"})
+"""Names that any text may use."""
+
+RESULT = "result"
+"""The role of the definition that an operator gives."""
+
+
+def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
+    """Return the mutants of the catalogue that an operator has, in the order of their files."""
+    return _read(operator)[0]
+
+
+def left_out(operator: Operator) -> tuple[LeftOut, ...]:
+    """Return the mutants of the catalogue that an operator does not have, each with the reason."""
+    return _read(operator)[1]
+
+
+@lru_cache(maxsize=64)
+def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
+    excluded: list[LeftOut] = []
+    mutants = [m for source in _files() for m in _mutants(source, (operator,), excluded)]
+    return tuple(mutants), tuple(excluded)
+
+
+@cache
+def _files() -> tuple[Source, ...]:
+    paths = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+    return tuple(_sound(parse_yaml(read_text(path), str(path))) for path in paths)
+
+
+def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
+    """Parse a catalogue file into mutants, one for each shipped operator that can have it.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
+    entries that no operator can have.
+    """
+    source = _sound(parse_yaml(text, file))
+    excluded: list[LeftOut] = []
+    mutants = tuple(_mutants(source, map(load_operator, shipped_names()), excluded))
+    ids = {mutant.id for mutant in mutants}
+    lacking = {reason.entry: reason for reason in reversed(excluded)}
+    for name, raw in source.data["faults"].items():
+        if ids.isdisjoint(fill_template(name, keys) for keys, _ in each_choices(_each(raw))):
+            error = lacking[name].error
+            message = "no shipped operator can have this mutant"
+            if error is not None:
+                message = f"{message}: for {lacking[name].op}, {error.message}"
+            hint = "" if error is None else error.hint
+            source.problem(("faults", name), message, hint=hint, key=True)
+    source.check()
+    return mutants
+
+
+def load_catalogue(path: FilePath) -> tuple[Mutant, ...]:
+    """Load the mutants in a file; raises :class:`~conformance.errors.SpecError`."""
+    return load_catalogue_text(read_text(path), str(path))
+
+
+def _sound(source: Source) -> Source:
+    """A file whose form is right, and whose texts are expressions; raise SpecError if not."""
+    if schema_check.check(source, load_schema("core/faults.schema.json")):
+        for name, raw in source.data["faults"].items():
+            _check(source, ("faults", name), raw)
+    source.check()
+    return source
+
+
+def _each(raw: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    return raw.get("each", {})
+
+
+def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
+    """Note texts that are no expressions, names that 'each' lacks, and formats that are none."""
+    kinds = [key for key in ("change", "path", "machine") if key in raw]
+    if len(kinds) != 1:
+        message = f"an entry has 'change', 'path' or 'machine', here are {len(kinds)} of them"
+        source.problem(path, message, key=True)
+    for values in (values for values in _each(raw).values() if "path" in raw):
+        for key, value in values.items():
+            if type(value) is not int or value < 1:
+                at = (*path, "each")
+                source.problem(at, f"the block {key} is {value}", expected="a whole number from 1")
+    filled_texts = [
+        *(fill_template(str(path[1]), keys) for keys, _ in each_choices(_each(raw))),
+        *(
+            fill_template(text, values)
+            for _, values in each_choices(_each(raw))
+            for text in (*raw.get("change", ()), str(raw.get("path", {}).get("block", "")))
+        ),
+    ]
+    if any("{" in text for text in filled_texts):
+        source.problem(path, "'each' does not give every {name} that is used", key=True)
+    for at, text in _texts(raw):
+        for _, values in each_choices(_each(raw)):
+            filled = fill_template(text, values)
+            try:
+                parse_expression(filled)
+            except ExpressionError as error:
+                # Another choice may have other columns.
+                offset = error.offset if filled == text else None
+                source.problem((*path, *at), error.message, hint=error.hint, offset=offset)
+                break
+    for key in ("computes", "sums", "converts"):
+        format_ = raw.get("machine", {}).get(key, "f32")
+        if format_ not in DTYPES:
+            at = (*path, "machine", key)
+            source.unknown(at, f"there is no element type '{format_}'", format_, DTYPES)
+
+
+def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """All expressions of an entry, and where they are."""
+    if "where" in raw:
+        yield ("where",), _text(raw["where"])
+    for place, new in raw.get("change", {}).items():
+        if isinstance(new, dict):
+            for part, other in new.items():
+                yield ("change", place, part), str(part)
+                yield ("change", place, part), _text(other)
+        else:
+            yield ("change", place), _text(new)
+
+
+def _text(raw: Any) -> str:
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+# -- one entry for an operator
+
+
+def _mutants(
+    source: Source, operators: Iterable[Operator], excluded: list[LeftOut]
+) -> Iterator[Mutant]:
+    """What a sound file says of operators; ``excluded`` takes what they do not have."""
+    for operator in operators:
+        roles = _Roles.of(operator)
+        for name, raw in source.data["faults"].items():
+            for keys, values in each_choices(_each(raw)):
+                id_ = fill_template(name, keys)
+                try:
+                    change = _change(roles, id_, raw, values)
+                except ConformanceError as error:
+                    why = Why.IDLE if isinstance(error, Idle) else Why.LACKS
+                    excluded.append(LeftOut(operator.op, name, id_, why, error.lacks, error))
+                    continue
+                yield Mutant(
+                    id=id_,
+                    kind=source.data["kind"],
+                    op=operator.op,
+                    change=change,
+                    description=fill_template(raw["says"], keys),
+                    where_to_look=source.data["look"],
+                    threads=tuple(raw.get("threads", ())),
+                    cause=fill_template(raw.get("cause", ""), keys),
+                    fixed=raw.get("fixed", {}),
+                )
+
+
+def _change(
+    roles: _Roles, id_: str, raw: Mapping[str, Any], values: Mapping[str, str]
+) -> DefinitionChange:
+    """The change of an entry in an operator's words; raises what the operator lacks of it."""
+    operator = roles.operator
+    where = roles.spoken(fill_template(_text(raw["where"]), values)) if "where" in raw else ""
+    if where:
+        condition(operator, where)
+    if "machine" in raw:
+        return HabitChange(id_, Style(**raw["machine"]), where)
+    if "path" in raw:
+        return _path(roles, id_, raw["path"], values, where)
+    change = TextChange(id_, tuple(_edits(roles, raw["change"], values)), where)
+    changed = Implementation(operator, change).under([change])
+    trees = (
+        [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
+        for o in (operator, changed)
+    )
+    before, after = ([_keys(entry) for entry in entries] for entries in trees)
+    if before == after and _words(operator) == _words(changed):
+        raise Idle(f"{operator.op} computes the same with {id_}")
+    return change
+
+
+def _keys(entry: tuple[str, Any]) -> Any:
+    name, trees = entry
+    return name, trees.key if hasattr(trees, "key") else [tree.key for tree in trees]
+
+
+def _words(operator: Operator) -> list[Any]:
+    """What an operator says beside its expressions."""
+    defaults = [attribute.default for attribute in operator.attributes.values()]
+    return defaults + [(d.combine, str(d.outside)) for d in operator.define.values()]
+
+
+def _edits(
+    roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    for raw_place, new in change.items():
+        place = roles.place(fill_template(raw_place, values))
+        if isinstance(new, dict):
+            for part, other in new.items():
+                texts = (fill_template(_text(text), values) for text in (part, other))
+                old, text = map(roles.spoken, texts)
+                yield place, old, text
+        else:
+            yield place, "", roles.spoken(fill_template(_text(new), values))
+
+
+def _path(
+    roles: _Roles, id_: str, raw: Mapping[str, Any], values: Mapping[str, str], where: str
+) -> PathChange:
+    definition = roles.name(raw.get("of", RESULT))
+    index = roles.name(raw["index"])
+    block = int(fill_template(str(raw["block"]), values))
+    stated = roles.operator.define.get(definition)
+    combined = raw["gives"] in ("left_out", "twice")
+    if stated is None or index not in {**stated.at, **stated.over}:
+        raise ExpressionError(
+            f"{roles.operator.op} has no index '{raw['index']}'", lacks=raw["index"]
+        )
+    if combined and index not in stated.over:
+        raise ExpressionError(f"'{index}' is not combined away", lacks=raw["index"])
+    tree = {**stated.at, **stated.over}[index]
+    axis = raw.get("axis", "last") if tree.kind.per else ""
+    return PathChange(id_, definition, index, block, raw["gives"], axis, where)
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The names that an operator has for roles, and all that its texts may name."""
+
+    operator: Operator
+    texts: Mapping[str, str]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, operator: Operator) -> _Roles:
+        names = set(BUILT_IN) | FUNCTIONS.keys()
+        sections = (operator.attributes, operator.dims, operator.let, operator.tensors)
+        for section in (*sections, operator.define, operator.groups):
+            names |= section.keys()
+        for attribute in operator.attributes.values():
+            names |= {*attribute.values} | ({attribute.per} if attribute.per else set())
+        names |= {dim.per for dim in operator.dims.values() if dim.per}
+        for definition in operator.define.values():
+            names |= {*definition.at, *definition.over, *definition.abbreviations}
+        texts = {role: _text(raw) for role, raw in operator.data.get("roles", {}).items()}
+        texts.setdefault(RESULT, operator.outputs[0].name)
+        return cls(operator, texts, frozenset(names))
+
+    def spoken(self, text: str) -> str:
+        """A text in the words of the operator; raise ExpressionError for a role that it lacks."""
+        tree = _Spoken(self).visit(copy.deepcopy(parse_expression(text)))
+        return ast.unparse(tree)
+
+    def name(self, role: str) -> str:
+        """The name that the operator has for a role."""
+        return self.texts.get(role, role)
+
+    def place(self, text: str) -> str:
+        """A place in the words of the operator, which must be there."""
+        parts = [self.name(part) for part in text.split(".")]
+        section: Any = self.operator.data
+        for part in parts[:-1]:
+            section = section.get(part) if isinstance(section, dict) else None
+        optional = parts[0] == "define" and parts[-1] in ("keep", "finish", "outside")
+        if not isinstance(section, dict) or not (optional or parts[-1] in section):
+            raise ExpressionError(f"{self.operator.op} has no '{text}'", lacks=text)
+        return ".".join(parts)
+
+
+class _Spoken(ast.NodeTransformer):
+    """Puts an operator's words in the place of roles."""
+
+    def __init__(self, roles: _Roles) -> None:
+        self.roles = roles
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.roles.texts:
+            return parse_expression(self.roles.texts[node.id])
+        if node.id not in self.roles.names:
+            hint = closest(node.id, self.roles.names)
+            message = f"{self.roles.operator.op} has no '{node.id}'"
+            raise ExpressionError(message, hint=hint, lacks=node.id)
+        return node

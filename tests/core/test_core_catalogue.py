@@ -1,0 +1,150 @@
+"""The catalogue of known bugs of definitions: which operators have one, and that cases show it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from core_draws import drawn
+
+from conformance.core.catalogue import catalogue_mutants, left_out, load_catalogue_text
+from conformance.core.data import inputs_of
+from conformance.core.implementation import Implementation
+from conformance.core.kills import is_killed
+from conformance.core.loader import load_operator, shipped_names
+from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.subject import Subject
+from conformance.errors import SpecError
+from conformance.model import Case
+from conformance.resources import directory
+from conformance.spec.catalogue import Why
+
+FILES = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+LATEST = (
+    "Convolution-1",
+    "GroupConvolution-1",
+    "MatMul-1",
+    "onnx.Conv-22",
+    "onnx.ConvTranspose-22",
+    "onnx.Gemm-13",
+    "onnx.MatMul-13",
+)
+HEAD = "format: 1\nkind: trial\nabout: Trial.\nlook: Nowhere.\nfaults:\n"
+
+
+@cache
+def shown(op: str) -> frozenset[str]:
+    """The mutants of the catalogue that drawn cases of an operator kill."""
+    operator = load_operator(op)
+    left = list(catalogue_mutants(operator))
+    for case in drawn(op, 150):
+        here = Subject(operator, case, inputs_of(operator, case))
+        left = [mutant for mutant in left if not is_killed(here, mutant)]
+    return frozenset(m.id for m in catalogue_mutants(operator)) - {m.id for m in left}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_file_is_sound(path: Path) -> None:
+    mutants = load_catalogue_text(path.read_text("utf-8"), path.name)
+    assert {mutant.kind for mutant in mutants} == {path.stem}
+
+
+@pytest.mark.parametrize("op", LATEST)
+def test_drawn_cases_show_twenty_at_least(op: str) -> None:
+    assert len(shown(op)) >= 20
+
+
+def test_each_mutant_is_shown_for_some_operator() -> None:
+    every = {m.id for op in shipped_names() for m in catalogue_mutants(load_operator(op))}
+    assert every - frozenset[str]().union(*map(shown, LATEST)) == set()
+
+
+def test_of_what_is_left_out_there_is_a_reason() -> None:
+    reasons = {reason.id: reason for reason in left_out(load_operator("onnx.MatMul-13"))}
+    assert reasons["output-padding-dropped"].why is Why.LACKS
+    assert reasons["output-padding-dropped"].of == "let.full"
+    assert str(reasons["kernel-reversed"].error).startswith("onnx.MatMul-13 has no 'tap'")
+    assert "depth-tail-left-out-8" not in reasons
+
+
+def test_one_entry_is_for_every_operator_that_has_the_roles() -> None:
+    changes = {
+        op: next(
+            m.change
+            for m in catalogue_mutants(load_operator(op))
+            if m.id == "depth-tail-left-out-8"
+        )
+        for op in ("onnx.Conv-22", "MatMul-1")
+    }
+    assert [c.index for c in changes.values() if isinstance(c, PathChange)] == ["c", "k"]
+
+
+def result(op: str, mutant: str, case: Case, *inputs: np.ndarray) -> list[float]:
+    """The elements that an operator gives with a mutant of the catalogue."""
+    operator = load_operator(op)
+    change = next(m.change for m in catalogue_mutants(operator) if m.id == mutant)
+    assert isinstance(change, TextChange | PathChange | HabitChange)
+    here = Subject(operator, case, [*inputs, *[None] * (len(operator.inputs) - len(inputs))])
+    (output,) = here.under(Implementation(operator, change))
+    return list(output.ravel().tolist())
+
+
+def test_the_product_of_a_public_report() -> None:
+    # https://github.com/microsoft/onnxruntime/issues/20030: [17, 23, 39, 53] is right.
+    a, b = np.float32([[1, 2], [3, 4]]), np.float32([[5, 7], [6, 8]])
+    case = Case("onnx.MatMul-13", {"T": "f32"}, {"A": (2, 2), "B": (2, 2)}, {})
+    assert result(case.op, "packed-stride-mismatch", case, a, b) == [5, 7, 15, 21]
+
+
+def test_the_padding_of_a_public_report() -> None:
+    # https://github.com/tensorflow/tflite-micro/issues/2319: 8 elements, 3 taps, 2 apart.
+    x, w = np.ones((1, 1, 8), np.float32), np.ones((1, 1, 3), np.float32)
+    attributes = {"auto_pad": "SAME_UPPER", "dilations": [2]}
+    case = Case("onnx.Conv-22", {"T": "f32"}, {"X": x.shape, "W": w.shape}, attributes)
+    assert result(case.op, "same-pad-ignores-dilation", case, x, w) == [2, 3, 3, 3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("  x:\n    says: S.\n", 6, 3, "here are 0 of them"),
+        (
+            "  x:\n    says: S.\n    change: {let.out: 1}\n    colour: red\n",
+            9,
+            5,
+            "'colour' is not known here",
+        ),
+        ("  x:\n    says: S.\n    change: {let.out: 1 +}\n", 8, 26, "invalid syntax"),
+        ("  x:\n    says: S.\n    change: {let.out: depht}\n", 6, 3, "has no 'depht'"),
+        ("  x:\n    says: S.\n    change: {let.nowhere: 1}\n", 6, 3, "has no 'let.nowhere'"),
+        ("  x:\n    says: S.\n    machine: {sums: f12}\n", 8, 21, "no element type 'f12'"),
+        (
+            "  x:\n    says: S.\n    path: {index: nothing, block: 4, gives: zero}\n",
+            6,
+            3,
+            "has no index 'nothing'",
+        ),
+        (
+            "  x:\n    says: S.\n    path: {index: row, block: 0, gives: zero}\n",
+            8,
+            31,
+            "the number is at least 1",
+        ),
+        (
+            "  x:\n    says: S.\n    path: {index: row, block: '{b}', gives: zero}\n",
+            6,
+            3,
+            "'each' does not give every {name}",
+        ),
+        ("  x:\n    says: S.\n    where: 1 <\n    change: {let.out: 1}\n", 8, 15, "invalid syntax"),
+    ],
+)
+def test_hostile_files_are_refused_by_line_and_column(
+    text: str, line: int, column: int, message: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        load_catalogue_text(HEAD + text, "trial.yaml")
+    problems = {(p.line, p.column): p.message for p in caught.value.problems}
+    assert message in problems[line, column]
