@@ -16,7 +16,7 @@ def definition_text(facts: DefinitionFacts, sections: Iterable[str], width: int)
     """
     document = facts.document
     published = () if document is None else (document.title, document.url)
-    paragraphs = (facts.summary, *published, f"defined in {facts.file}")
+    paragraphs = (facts.summary, *published, f"defined in {facts.operator.file}")
     yield from heading_lines(facts.op, filter(None, paragraphs), width)
     for name in sections:
         heading, entries = SECTIONS[name]
@@ -42,8 +42,9 @@ def _rules(facts: DefinitionFacts) -> Iterator[Entry]:
 
 
 def _conditions(facts: DefinitionFacts) -> Iterator[Entry]:
-    for name, holds, axes in facts.conditions():
-        yield name, [f"{holds.text}{', ' if axes else ''}{axes}"]
+    for row in facts.conditions():
+        parts = filter(None, (row.holds.text, row.axes))
+        yield row.name, [f"{', '.join(parts)} (level {row.level})", row.why]
 
 
 def _errata(facts: DefinitionFacts) -> Iterator[Entry]:

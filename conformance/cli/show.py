@@ -64,6 +64,7 @@ def show(
 
     Prints the inputs and, for each output element, the window, the divisor, the expected value
     and the accepted interval at precision standard, then how other allowed interpretations differ.
+    With --element of an operator that is a definition, the elements of each input that it reads.
     With --backend, it also runs the backend and shows where its output is wrong.
     """
     from conformance.cli import vector_text

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.docs import docs
 from conformance.cli.remote_paths import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError, UsageError
+from conformance.safe_text import number_of
+
+if TYPE_CHECKING:
+    from conformance.docs.definition_facts import DefinitionFacts
 
 WIDTH = 100
 """Wider lines are hard to read."""
@@ -146,17 +151,16 @@ def show(
     """
     from conformance.cli.spec_text import operator_text, section_hints
     from conformance.cli.text import terminal
-    from conformance.core.loader import is_defined
     from conformance.docs.operator_facts import collect_facts
     from conformance.docs.source import open_source, show_command
 
     width = min(terminal()["width"], WIDTH)
-    if is_defined(op):
+    source = open_source([op], suite, logs)
+    if source.definitions:
         if logs:
             raise UsageError(f"{op} is a definition: run logs say nothing of it yet")
-        _show_definition(op, sections, width)
+        _show_definition(source.definitions[0], sections, width)
         return
-    source = open_source([op], suite, logs)
     loaded = source.specs[0]
     facts = collect_facts(loaded, source.suite, source.runs, show_command(suite))
     selected = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
@@ -167,20 +171,17 @@ def show(
             click.echo(line)
 
 
-def _show_definition(op: str, sections: Collection[str], width: int) -> None:
+def _show_definition(facts: DefinitionFacts, sections: Collection[str], width: int) -> None:
     """Print the sections that a definition has, all of them by default."""
     from conformance.cli.definition_text import SECTIONS as OF_DEFINITIONS
     from conformance.cli.definition_text import definition_text
-    from conformance.core.loader import load_operator
-    from conformance.docs.definition_facts import DefinitionFacts
 
     unknown = [name for name in sections if name not in OF_DEFINITIONS]
     if unknown:
         raise UsageError(
-            f"{op} is a definition: it has no section '{unknown[0]}'",
+            f"{facts.op} is a definition: it has no section '{unknown[0]}'",
             hint=f"it has {', '.join(OF_DEFINITIONS)}",
         )
-    facts = DefinitionFacts(load_operator(op))
     selected = [name for name in OF_DEFINITIONS if not sections or name in sections]
     for line in definition_text(facts, selected, width):
         click.echo(line)
@@ -212,6 +213,9 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     break what they name, rules whose default decides a result though it is not written, and
     conditions that exclude every case.
     Conditions without a negative test are listed separately, as to do.
+
+    Of a definition in index notation it reports names that nothing speaks of, conditions that no
+    drawn case meets, and valid cases whose output has no value.
 
     For your own files it also prints how many mutants do not apply, and why: some need a name under
     'roles'.
@@ -279,17 +283,20 @@ def _lint(file: Path) -> bool:
 
 
 def _lint_definition(file: Path) -> bool:
-    """Print the problems of an operator's definition; whether there are none."""
-    from conformance.core.loader import load_operator
+    """Print the problems of an operator's definition; return whether there are none."""
+    from conformance.core.loader import load_operator, unused_names
     from conformance.core.tiled import windowed_sum
+    from conformance.generate.definition_lint import lint as lint_by_cases
 
     try:
         operator = load_operator(str(file))
+        problems = (*unused_names(str(file)), *lint_by_cases(operator))
     except SpecError as error:
-        for problem in error.problems:
-            click.echo(str(problem))
-        count = len(error.problems)
-        click.echo(f"{file}: {count} problem{'s' if count > 1 else ''}")
+        problems = error.problems
+    for problem in problems:
+        click.echo(str(problem))
+    if problems:
+        click.echo(f"{file}: {number_of(len(problems), 'problem')}")
         return False
     names = ", ".join(operator.define)
     click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")

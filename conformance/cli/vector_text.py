@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from conformance.choices import PRECISIONS
-from conformance.cli import window_grid
+from conformance.cli import element_grid, window_grid
 from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
+from conformance.core.element_picture import vector_picture
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.interpretation_match import Match, required_precision
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
@@ -82,7 +84,7 @@ def element(
     """Yield an output element: window, divisor, and what each precision accepts.
 
     With a ``match``, also the backend's value, and whether ``precision`` accepts it; the window is
-    then that of the match's interpretation.
+    then that of the match's interpretation. Of a definition, what is read of each input.
     """
     yield f"  element {commas(index)}"
     interpretation = None if match is None else match.reading
@@ -92,6 +94,8 @@ def element(
         got = match.outputs[0][index] if match is not None and match.comparisons else None
         window = spec.kin.picture.window(spec, vector.case, vector.inputs, index, changes)
         yield from window_grid.grid(window, expected_outputs[0].expected[index], got)
+    if isinstance(spec, Operator) and vector.answers:
+        yield from element_grid.grids(vector_picture(spec, vector, vector.answers[0].name, index))
     base = {"": vector.answers} if interpretation else {}
     by_interpretation = {**base, **vector.readings}
     for number, output in enumerate(expected_outputs):

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core.evaluate import Evaluation
-from conformance.core.operator import Output
+from conformance.core.operator import Operator, Output
 from conformance.core.reads import Index, Positions, TensorReads, reads_of
 from conformance.dtypes import Array
+from conformance.errors import ConformanceError
 from conformance.log.detail import (
     MAX_DRAWN,
     MAX_SLICES,
@@ -21,6 +22,7 @@ from conformance.log.detail import (
     ReadSlice,
     ReadTensor,
 )
+from conformance.model import Vector
 
 
 def element_picture(evaluation: Evaluation, output: Output, index: Index) -> ElementPicture:
@@ -39,6 +41,21 @@ def element_picture(evaluation: Evaluation, output: Output, index: Index) -> Ele
         of_terms=reads.term_count,
         terms=tuple(tuple(map(str, factors[:MAX_TENSORS])) for factors in reads.terms(MAX_TERMS)),
     )
+
+
+def vector_picture(
+    operator: Operator, vector: Vector, output: str, index: Index
+) -> ElementPicture | None:
+    """Return what is drawn of an element of a vector, None of no such element."""
+    inputs = dict(zip(operator.tensors, vector.arguments, strict=False))
+    outputs = {stated.name: stated for stated in operator.outputs}
+    if output not in outputs:
+        return None
+    try:
+        evaluation = Evaluation(operator, vector.case.attributes, inputs)
+        return element_picture(evaluation, outputs[output], index)
+    except (ConformanceError, ValueError):
+        return None  # a suite may hold what is no case of its operator
 
 
 def _tensor(reads: TensorReads, array: Array) -> ReadTensor:

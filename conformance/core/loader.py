@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.core.answers import check_interpretations
+from conformance.core.lint import note_unused
 from conformance.core.negative import check_rejections
 from conformance.core.operator import Operator, operator_of
-from conformance.errors import SpecError, UsageError, closest
+from conformance.errors import Problem, SpecError, UsageError, closest
 from conformance.resources import directory
 from conformance.spec.inheritance import extended
 from conformance.spec.loader import NAME, read_text
@@ -26,11 +27,6 @@ def folder() -> Path:
 def shipped_names() -> tuple[str, ...]:
     """List the shipped operators."""
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
-
-
-def file_of(op: str) -> Path:
-    """Return the file of an operator: a shipped name's, or the path that it is."""
-    return Path(op) if op.endswith((".yaml", ".yml")) else folder() / f"{op}.yaml"
 
 
 def is_defined(op: str) -> bool:
@@ -67,9 +63,19 @@ def load_operator(op: str) -> Operator:
     return _shipped(op)
 
 
+def unused_names(file: str) -> tuple[Problem, ...]:
+    """List what a file says to no purpose, in file order.
+
+    Raises SpecError with every problem of a file that does not load.
+    """
+    source = _source(Path(file), read_text(Path(file)))
+    note_unused(_checked(source), source)
+    return tuple(sorted(source.problems, key=lambda problem: (problem.line, problem.column)))
+
+
 @lru_cache(maxsize=64)
 def _shipped(op: str) -> Operator:
-    path = file_of(op)
+    path = folder() / f"{op}.yaml"
     return _checked(_source(path, read_text(path)))
 
 

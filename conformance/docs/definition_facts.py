@@ -29,20 +29,25 @@ class AttributeRow(NamedTuple):
     default: str
 
 
+class ConditionRow(NamedTuple):
+    """A condition: what holds, on which axes, and for whom."""
+
+    name: str
+    holds: Formula
+    axes: str
+    level: str
+    why: str
+
+
 @dataclass(frozen=True)
 class DefinitionFacts:
-    """What a page says of an operator that is a definition."""
+    """An operator that is a definition."""
 
     operator: Operator
 
     @property
     def op(self) -> str:
         return self.operator.op
-
-    @property
-    def file(self) -> str:
-        """The file that states it."""
-        return self.operator.file
 
     @property
     def summary(self) -> str:
@@ -104,10 +109,13 @@ class DefinitionFacts:
         for name, definition in self.operator.define.items():
             yield name, tuple(definition_lines(definition))
 
-    def conditions(self) -> Iterator[tuple[str, Formula, str]]:
-        """Yield each condition: its name, what holds, and on which axes."""
+    def conditions(self) -> Iterator[ConditionRow]:
+        """Yield the conditions on a case, besides the bounds of attributes."""
         for name, tree in self.operator.require.items():
-            yield name, formula(tree), f"on every {tree.kind.per}" if tree.kind.per else ""
+            axes = f"on every {tree.kind.per}" if tree.kind.per else ""
+            rejection = self.operator.reject.get(name)
+            level, why = ("must", "") if rejection is None else (rejection.level, rejection.why)
+            yield ConditionRow(name, formula(tree), axes, level, why)
 
     def changes(self, interpretation: Interpretation) -> Iterator[tuple[str, str]]:
         """Yield what an interpretation changes: a place of the file, and its new text."""

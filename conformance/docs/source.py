@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from conformance.core.operator import Operator
 from conformance.docs.definition_facts import DefinitionFacts
@@ -14,10 +13,8 @@ from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
 from conformance.spec.model import OpSpec
-from conformance.specification import find_spec, shipped_operators
+from conformance.specification import Specification, find_spec, shipped_specs
 from conformance.suite.store import Suite, open_suite
-
-T = TypeVar("T", OpSpec, DefinitionFacts)
 
 
 @dataclass(frozen=True)
@@ -44,27 +41,24 @@ def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> 
             two specifications would have pages of one name.
     """
     source = open_suite(suite)
-    names = tuple(ops) or tuple(shipped_operators() if suite is None else source.specs)
-    specs = [source.specs.get(name) or find_spec(name) for name in names]
-    return PageSource(
-        _of_different_names([spec for spec in specs if isinstance(spec, OpSpec)]),
-        _of_different_names([DefinitionFacts(s) for s in specs if isinstance(s, Operator)]),
-        source,
-        tuple(map(read_whole, logs)),
-    )
-
-
-def _of_different_names(operators: Sequence[T]) -> tuple[T, ...]:
-    by_name: dict[str, T] = {}
+    names = tuple(ops) or tuple(shipped_specs() if suite is None else source.specs)
+    operators = [source.specs.get(name) or find_spec(name) for name in names]
+    by_name: dict[str, Specification] = {}
     for operator in operators:
         # Some file systems do not tell capitals from small letters.
         first = by_name.setdefault(operator.op.casefold(), operator)
-        if first is not operator:
+        if first is not operator and first.file != operator.file:
             raise UsageError(
                 f"{operator.file} and {first.file} both specify {operator.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return tuple(by_name.values())
+    different = tuple(by_name.values())
+    return PageSource(
+        tuple(spec for spec in different if isinstance(spec, OpSpec)),
+        tuple(DefinitionFacts(spec) for spec in different if isinstance(spec, Operator)),
+        source,
+        tuple(map(read_whole, logs)),
+    )
 
 
 def show_command(suite: str | None) -> str:

@@ -57,6 +57,11 @@ def _short(text: str) -> str:
     return visible(shortened(text, 2 * MAX_NAME))
 
 
+def slice_caption(tensor: ReadTensor, part: ReadSlice) -> str:
+    """Return which part of a tensor a slice is, as ``X[0, 1, :, :]``."""
+    return _subscripted(tensor.name, [*part.at, *[":"] * min(2, len(tensor.shape))])
+
+
 def _is_sound(tensor: ReadTensor) -> bool:
     """Return whether the numbers of a tensor fit together."""
     return all(
@@ -81,7 +86,7 @@ def _draw(tensor: ReadTensor) -> SvgPicture:
         parts.append(moved.format(x, y, Markup("").join(grid.parts())))
         width, row_height = max(width, x + grid.width), max(row_height, grid.height)
         x += grid.width + GAP
-    sentence = _sentence(tensor)
+    sentence = tensor_sentence(tensor)
     svg = Markup(
         '<svg class="picture" role="img" aria-label="{0}" width="{1:g}" height="{2:g}"'
         ' viewBox="0 0 {1:g} {2:g}">{3}</svg>'
@@ -89,7 +94,8 @@ def _draw(tensor: ReadTensor) -> SvgPicture:
     return SvgPicture(svg if parts else Markup(""), sentence)
 
 
-def _sentence(tensor: ReadTensor) -> str:
+def tensor_sentence(tensor: ReadTensor) -> str:
+    """Return how much of an input is read, in words."""
     size = shortened("\u00d7".join(map(str, tensor.shape)) or "1", MAX_NAME)
     text = f"{_short(tensor.name)} ({size}): {number_of(tensor.elements, 'element')} read"
     if tensor.padding:
@@ -106,8 +112,7 @@ class _Grid:
         self.part = part
         self.sizes = (1, 1, *tensor.shape)[-2:]
         self.has_rows = len(tensor.shape) > 1
-        dimensions = [":"] * min(2, len(tensor.shape))
-        self.caption = _subscripted(tensor.name, [*part.at, *dimensions])
+        self.caption = slice_caption(tensor, part)
         self.texts = [
             [cell_text(value) + (f" \u00d7{n}" if n > 1 and value else "") for value, n in row]
             for row in (

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from conformance import codec
-from conformance.core.element_picture import element_picture
-from conformance.core.evaluate import Evaluation
-from conformance.core.operator import Operator
+from conformance.codec import to_json
+from conformance.core.element_picture import vector_picture
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.grade.compare import describe_element
@@ -25,7 +23,7 @@ from conformance.grade.interpretation_match import (
 )
 from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
-from conformance.model import Finding, Result, Vector, Witness
+from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
 from conformance.spec.catalogue import Change
 from conformance.spec.model import OpSpec, RuleChange
@@ -67,7 +65,8 @@ class Illustrator:
             rules = tuple(change for change in variants if isinstance(change, RuleChange))
             pictures["window"] = _window(spec, vector, index, rules)
         elif spec is not None:
-            pictures["reads"] = _reads(spec, vector, finding.witness)
+            picture = vector_picture(spec, vector, finding.witness.output, index)
+            pictures["reads"] = None if picture is None else to_json(picture)
         outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
@@ -109,19 +108,6 @@ def _window(
     under = None if other is None else {key: other[key] for key in compared if key in other}
     differs = under is not None and any(under[key] != window[key] for key in under)
     return {**window, "under": under} if differs else window
-
-
-def _reads(spec: Operator, vector: Vector, witness: Witness) -> dict[str, Any] | None:
-    """What the worst element of an output is computed from; None for one that the output lacks."""
-    outputs = [output for output in spec.outputs if output.name == witness.output]
-    inputs = dict(zip(spec.tensors, vector.arguments, strict=True))
-    try:
-        evaluation = Evaluation(spec, vector.case.attributes, inputs)
-        picture = element_picture(evaluation, outputs[0], witness.index)
-    except (ConformanceError, IndexError, ValueError):
-        return None  # a suite may hold what is no case of its specification
-    drawn: dict[str, Any] = codec.to_json(picture)
-    return drawn
 
 
 def holding(
