@@ -14,8 +14,9 @@ from conformance.core.implementation import Implementation as ChangedDefinition
 from conformance.core.mutant_changes import TextChange
 from conformance.core.operator import Operator
 from conformance.core.subject import Subject as DefinitionSubject
+from conformance.dtypes import Array
 from conformance.errors import ConformanceError
-from conformance.model import Vector
+from conformance.model import Case
 from conformance.reference.subject import Altered
 from conformance.reference.subject import Subject as RuleSubject
 from conformance.spec import catalogue
@@ -60,15 +61,18 @@ def accumulators(implementation: Implementation) -> list[str]:
 
 
 def subject_of(
-    spec: Specification, vector: Vector, shapes: Collection[tuple[int, ...]] = ()
+    spec: Specification,
+    case: Case,
+    inputs: Sequence[Array | None],
+    shapes: Collection[tuple[int, ...]] = (),
 ) -> Subject:
-    """Prepare the case of a vector for implementations.
+    """Prepare a case with its inputs for implementations.
 
     ``shapes`` are further output shapes in which outputs are of interest, however large.
     """
     if isinstance(spec, Operator):
-        return DefinitionSubject(spec, vector.case, vector.arguments, shapes)
-    return RuleSubject(spec, vector.case, vector.inputs, shapes)
+        return DefinitionSubject(spec, case, inputs, shapes)
+    return RuleSubject(spec, case, [array for array in inputs if array is not None], shapes)
 
 
 def beside(

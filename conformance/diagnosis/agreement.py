@@ -126,7 +126,7 @@ class ObservedVector:
             for expected_output in expected_outputs
         }
         shapes |= {output.shape for output in self.outputs or ()}
-        return subject_of(self.spec, self.vector, shapes)
+        return subject_of(self.spec, self.vector.case, self.vector.arguments, shapes)
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:

@@ -67,7 +67,7 @@ def untested_vectors(
 
 
 def _differ(spec: Specification, vector: Vector, implementation: Sequence[Implementation]) -> bool:
-    subject = subject_of(spec, vector)
+    subject = subject_of(spec, vector.case, vector.arguments)
     first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(
         a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")

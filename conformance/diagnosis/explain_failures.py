@@ -93,7 +93,7 @@ def extend_explanations(
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
     vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
-    subjects = {id: subject_of(spec, v) for id, v in vectors.items()}
+    subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in vectors.items()}
     interpretations = interpretation_changes(spec)
     extended = []
     for explanation in explained:

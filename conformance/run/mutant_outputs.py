@@ -29,7 +29,7 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Fi
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]
     try:
-        subject = subject_of(spec, vector)
+        subject = subject_of(spec, vector.case, vector.arguments)
         output = subject.under(implementation_of(spec, variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
