@@ -18,7 +18,13 @@ from conformance.grade.compare import accepts_each
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
-from conformance.reference.subject import Altered, Subject
+from conformance.reference.implementations import (
+    Implementation,
+    Stated,
+    implementation_of,
+    subject_of,
+)
+from conformance.reference.subject import Altered
 from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
@@ -46,11 +52,11 @@ class Kill:
 class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
+    def __init__(self, spec: OpSpec | Stated, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
         self.mutants = tuple(mutants)
         self._implementations = [
-            (mutant.id, Altered(spec, mutant.rule_change)) for mutant in mutants
+            (mutant.id, implementation_of(spec, mutant.change)) for mutant in mutants
         ]
 
     def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
@@ -69,6 +75,8 @@ class MutantRunner:
 
         Geometry decides for all cases at once, which is much faster than computing outputs.
         """
+        if not isinstance(self.spec, OpSpec):
+            return self.spec.may_differ(cases, [made for _, made in self._implementations])
         may = np.ones((len(cases), len(self.mutants)), np.bool_)
         ranks = np.array([self.spec.rank_of(case) for case in cases])
         for rank in np.unique(ranks):
@@ -81,6 +89,7 @@ class MutantRunner:
         """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
         table = np.empty((batch.count, len(self.mutants)), np.bool_)
         for column, (_, implementation) in enumerate(self._implementations):
+            assert isinstance(implementation, Altered)
             table[:, column] = may_differ(batch, implementation)
         return table
 
@@ -91,7 +100,7 @@ class MutantRunner:
 
         Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
         """
-        subject = Subject(self.spec, case, inputs)
+        subject = subject_of(self.spec, case, inputs)
         right = _print((), subject.outputs)
         fingerprints = {}
         for mutant, implementation in self._among(among):
@@ -102,7 +111,7 @@ class MutantRunner:
                     fingerprints[mutant] = other
         return fingerprints
 
-    def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
+    def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Implementation]]:
         return self._implementations if among is None else compress(self._implementations, among)
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
@@ -118,7 +127,9 @@ class MutantRunner:
         A vector that a trivial implementation passes kills nothing, though its geometry may exempt
         it.
         """
-        if vector.case.reject is not None or trivial_passes(self.spec, vector):
+        if vector.case.reject is not None:
+            return ()
+        if isinstance(self.spec, OpSpec) and trivial_passes(self.spec, vector):
             return ()
         allowed = [
             expected_output
@@ -126,7 +137,7 @@ class MutantRunner:
             for expected_output in expected_outputs
         ]
         shapes = {expected_output.expected.shape for expected_output in allowed}
-        subject = Subject(self.spec, vector.case, vector.inputs, shapes)
+        subject = subject_of(self.spec, vector.case, vector.inputs, shapes)
         outputs_by_mutant = {
             mutant: subject.under(implementation) for mutant, implementation in self._among(among)
         }

@@ -23,9 +23,9 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.interpretation_match import required_precision
 from conformance.model import Answer, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import OpSpec, RuleChange
-from conformance.spec.rule_change import find_cycle
+from conformance.reference.implementations import EvaluatedCase, Implementation, subject_of
+from conformance.spec.catalogue import Change
+from conformance.spec.model import OpSpec
 
 Mask = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ class ObservedVector:
         self.level = level
 
     @property
-    def _evaluator(self) -> Subject | OutputSubset:
+    def _evaluator(self) -> EvaluatedCase[Any]:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
@@ -98,10 +98,10 @@ class ObservedVector:
         return sum(array.size for array in arrays)
 
     @cached_property
-    def _small(self) -> Subject | OutputSubset:
+    def _small(self) -> EvaluatedCase[Any]:
         return self.evaluator()
 
-    def evaluator(self) -> Subject | OutputSubset:
+    def evaluator(self) -> EvaluatedCase[Any]:
         """Prepare the oracle on this vector, restricted to the observed outputs."""
         return (
             self.full_evaluator()
@@ -109,7 +109,7 @@ class ObservedVector:
             else OutputSubset(self.full_evaluator(), self._only)
         )
 
-    def full_evaluator(self) -> Subject:
+    def full_evaluator(self) -> EvaluatedCase[Any]:
         """Prepare the oracle on this vector, to be evaluated under other rules."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
@@ -119,7 +119,7 @@ class ObservedVector:
             for expected_output in expected_outputs
         }
         shapes |= {output.shape for output in self.outputs or ()}
-        return Subject(self.spec, self.vector.case, self.vector.inputs, shapes)
+        return subject_of(self.spec, self.vector.case, self.vector.inputs, shapes)
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
@@ -153,7 +153,9 @@ class ObservedVector:
         )
 
     def quick_agreement(
-        self, implementation: Altered, known_agreements: dict[tuple[str | bytes, ...], Agreement]
+        self,
+        implementation: Implementation,
+        known_agreements: dict[tuple[str | bytes, ...], Agreement],
     ) -> Agreement:
         """Compare a failure with an implementation; NONE if nothing looks alike.
 
@@ -165,7 +167,7 @@ class ObservedVector:
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
-            *_adds(implementation),
+            *implementation.accumulators,
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
@@ -178,7 +180,7 @@ class ObservedVector:
             )
         return known_agreements[fingerprint]
 
-    def explained(self, implementation: Altered) -> frozenset[int]:
+    def explained(self, implementation: Implementation) -> frozenset[int]:
         """Return the numbers of wrong outputs that equal an implementation's in every element."""
         predicted, right = self._evaluator.under(implementation), self._evaluator.outputs
         if predicted is right or not self._has_shapes_of(predicted):
@@ -195,7 +197,7 @@ class ObservedVector:
         )
 
     def agreement(
-        self, implementation: Altered, interpretations: Mapping[str, RuleChange]
+        self, implementation: Implementation, interpretations: Mapping[str, Change]
     ) -> Agreement:
         """Compare a failure with an implementation, which may follow an interpretation, too.
 
@@ -212,17 +214,14 @@ class ObservedVector:
         return agreement
 
     def _beside(
-        self, implementation: Altered, name: str, interpretations: Mapping[str, RuleChange]
-    ) -> Altered | None:
+        self, implementation: Implementation, name: str, interpretations: Mapping[str, Change]
+    ) -> Implementation | None:
         """An implementation that follows interpretations, too; None where one rules out the
         other."""
         followed = [interpretations[part] for part in name.split("+") if part in interpretations]
-        changes = (*implementation.variants, *followed)
-        if any(find_cycle(self.spec, *(change.replace for change in changes))):
-            return None
-        return Altered(self.spec, *changes)
+        return implementation.beside(*followed)
 
-    def consistency(self, implementation: Altered) -> Agreement:
+    def consistency(self, implementation: Implementation) -> Agreement:
         """Return how well an implementation passes the vector.
 
         EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added up
@@ -238,7 +237,7 @@ class ObservedVector:
             return agreement if both is None else self._passes(both)
         return agreement
 
-    def _passes(self, implementation: Altered) -> Agreement:
+    def _passes(self, implementation: Implementation) -> Agreement:
         predicted = self._evaluator.under(implementation)
         if predicted is self._evaluator.outputs:
             return Agreement.EQUAL
@@ -263,7 +262,7 @@ class ObservedVector:
         )
         return next(precisions, "standard")
 
-    def _free(self, implementation: Altered, predicted: list[Array]) -> list[Mask]:
+    def _free(self, implementation: Implementation, predicted: list[Array]) -> list[Mask]:
         """For each returned output the elements that are not graded.
 
         Of an output in the right shape the vector says so, and of any the rules of the
@@ -322,7 +321,9 @@ class ObservedVector:
             )
         ]
 
-    def _resembles(self, implementation: Altered, predicted: list[Array], free: list[Mask]) -> bool:
+    def _resembles(
+        self, implementation: Implementation, predicted: list[Array], free: list[Mask]
+    ) -> bool:
         """Whether elements are near: all of them, or half where partial sums may overflow, or where
         nothing tells how far rounding errors reach.
         """
@@ -342,7 +343,7 @@ class ObservedVector:
                     close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
-        if _adds(implementation) or any(
+        if implementation.accumulators or any(
             room is None and got.dtype.kind not in "iu"
             for got, room in zip(self.outputs, self._tolerances, strict=True)
         ):
@@ -376,7 +377,7 @@ class ObservedVector:
         pairs = zip(self.outputs, predicted, strict=True)
         return all(a.shape == b.shape and a.dtype == b.dtype for a, b in pairs)
 
-    def _compared(self, implementation: Altered, predicted: list[Array]) -> Agreement:
+    def _compared(self, implementation: Implementation, predicted: list[Array]) -> Agreement:
         assert self.outputs is not None
         if not self._has_shapes_of(predicted):
             return Agreement.NONE
@@ -449,10 +450,5 @@ class ObservedVector:
 
 
 @lru_cache(maxsize=4)
-def _large(observed: ObservedVector) -> Subject | OutputSubset:
+def _large(observed: ObservedVector) -> EvaluatedCase[Any]:
     return observed.evaluator()
-
-
-def _adds(implementation: Altered) -> list[str]:
-    """The variants that say in what sums are kept."""
-    return [change.name for change in implementation.variants if "accumulator" in change.replace]

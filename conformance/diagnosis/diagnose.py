@@ -31,7 +31,8 @@ from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.catalogue import Change
+from conformance.spec.model import OpSpec
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
@@ -104,12 +105,12 @@ class RunDiagnosis:
         }
         return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
-    def rule_changes(self, finding: Finding) -> list[RuleChange]:
-        """Return the rule changes that the backend is taken to have."""
+    def changes(self, finding: Finding) -> list[Change]:
+        """Return the changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
-        return [mutant.rule_change for mutant in explained.mutants]
+        return [mutant.change for mutant in explained.mutants]
 
     def diagnose(self, finding: Finding) -> dict[str, Any] | None:
         """Diagnose one finding as JSON data; None if nothing can be said."""

@@ -10,7 +10,7 @@ from itertools import islice
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.operator_results import OperatorResults
-from conformance.reference.subject import Altered
+from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 
 MIN_FAILURES = 10
@@ -63,7 +63,9 @@ def find_resemblance(
     failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
     if len(failures) < MIN_FAILURES:
         return None
-    implementations = [(mutant, Altered(evidence.spec, mutant.rule_change)) for mutant in mutants]
+    implementations = [
+        (mutant, implementation_of(evidence.spec, mutant.change)) for mutant in mutants
+    ]
     equal_counts: Counter[int] = Counter()
     for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}

@@ -25,9 +25,12 @@ from conformance.diagnosis.explanation import (
 )
 from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import DTYPES
-from conformance.reference.subject import Altered
+from conformance.reference.implementations import (
+    Implementation,
+    implementation_of,
+    may_be_together,
+)
 from conformance.spec.catalogue import Mutant
-from conformance.spec.rule_change import find_cycle
 
 GLANCES = 20_000
 """How often failures are held against mutants of the whole catalogue, at most."""
@@ -81,7 +84,7 @@ class Search:
         self._unexplained = dict.fromkeys(evidence.failed)
         self._explanations: dict[tuple[str, ...], Explanation] = {}
         self._glances = GLANCES
-        self._cache: dict[tuple[str, ...], Altered] = {}
+        self._cache: dict[tuple[str, ...], Implementation] = {}
 
     def run(self) -> list[Explanation]:
         """Explain the failures by single mutants and by combinations, with no more than needed."""
@@ -196,10 +199,7 @@ class Search:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(first, second):
             mutants = tuple(chain(*pair))
-            replacing = [mutant.rule_change.replace for mutant in mutants]
-            rules = list(chain(*replacing))
-            apart = len(set(rules)) == len(rules)
-            if apart and not any(find_cycle(self._evidence.spec, *replacing)):
+            if may_be_together(self._evidence.spec, *(mutant.change for mutant in mutants)):
                 yield mutants
 
     def _supported(self) -> list[Explanation]:
@@ -433,11 +433,11 @@ class Search:
             ),
         )
 
-    def _implementation(self, mutants: Mutants) -> Altered:
+    def _implementation(self, mutants: Mutants) -> Implementation:
         key = tuple(mutant.id for mutant in mutants)
         if key not in self._cache:
-            self._cache[key] = Altered(
-                self._evidence.spec, *(mutant.rule_change for mutant in mutants)
+            self._cache[key] = implementation_of(
+                self._evidence.spec, *(mutant.change for mutant in mutants)
             )
         return self._cache[key]
 

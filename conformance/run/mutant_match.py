@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpack_outputs
 from conformance.model import Result
-from conformance.reference.subject import Altered
+from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 from conformance.suite.store import Suite
 
@@ -51,7 +51,7 @@ class Prediction:
 
     def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = Altered(failure.spec, *(fault.rule_change for fault in faults))
+            altered = implementation_of(failure.spec, *(fault.change for fault in faults))
             readings = {reading.name: reading for reading in failure.spec.interpretations}
             return failure.agreement(altered, readings)
         except Exception:

@@ -10,12 +10,12 @@ import numpy as np
 
 from conformance.errors import ConformanceError
 from conformance.model import Finding
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import RuleChange
+from conformance.reference.implementations import implementation_of, subject_of
+from conformance.spec.catalogue import Change
 from conformance.suite.store import Suite
 
 
-def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -> Finding:
+def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Finding:
     """Add to a finding's plane the outputs of the oracle under some changes.
 
     Returns:
@@ -28,8 +28,8 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[RuleChange]) -
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]
     try:
-        subject = Subject(spec, vector.case, vector.inputs)
-        output = subject.under(Altered(spec, *variants))[names.index(witness.output)]
+        subject = subject_of(spec, vector.case, vector.inputs)
+        output = subject.under(implementation_of(spec, *variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
     index = witness.index[: spec.layout.planes]

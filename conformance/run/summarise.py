@@ -23,6 +23,7 @@ from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
 from conformance.spec.default_attributes import in_a_line
 from conformance.spec.loader import shipped_operators
+from conformance.spec.model import RuleChange
 from conformance.strength import DEFAULT_MIN_STRENGTH, RunStrength
 from conformance.suite.store import Suite
 from conformance.verdict import ResultCounts
@@ -74,9 +75,10 @@ def diagnosed_findings(
         try:  # a defect of this tool costs a picture or a name, never the run
             facts |= _case(smallest, suite)
             detailed = replace(detailed, diagnosis=diagnosis.diagnose(finding))
-            variants = diagnosis.rule_changes(finding)
-            detailed = illustrator.illustrated(detailed, smallest, variants)
-            detailed = with_given(detailed, suite, variants)
+            changes = diagnosis.changes(finding)
+            rules = [change for change in changes if isinstance(change, RuleChange)]
+            detailed = illustrator.illustrated(detailed, smallest, rules)
+            detailed = with_given(detailed, suite, changes)
         except Exception as error:
             defect = describe_exception(error)
         also = {"defect": defect} if defect else {}
