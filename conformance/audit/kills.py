@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,17 @@ from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.mutation import Implementation, implementation_of, subject_of
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
+from conformance.reference.implementations import (
+    Implementation,
+    implementation_of,
+    subject_of,
+)
 from conformance.reference.subject import Altered
 from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Mutant
+from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 
 SLICE = 500
@@ -52,7 +58,7 @@ class MutantRunner:
         self.spec = spec
         self.mutants = tuple(mutants)
         self._implementations = [
-            (mutant.id, implementation_of(spec, [mutant.change])) for mutant in mutants
+            (mutant.id, implementation_of(spec, mutant.change)) for mutant in mutants
         ]
 
     def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
@@ -71,6 +77,9 @@ class MutantRunner:
 
         Geometry decides for all cases at once, which is much faster than computing outputs.
         """
+        if not isinstance(self.spec, OpSpec):
+            implementations: list[Any] = [made for _, made in self._implementations]
+            return self.spec.may_differ(cases, implementations)
         may = np.ones((len(cases), len(self.mutants)), np.bool_)
         if isinstance(self.spec, Operator):
             return may  # what changes nothing in a case is found when it is evaluated
@@ -123,7 +132,9 @@ class MutantRunner:
         A vector that a trivial implementation passes kills nothing, though its geometry may exempt
         it.
         """
-        if vector.case.reject is not None or trivial_passes(self.spec, vector):
+        if vector.case.reject is not None:
+            return ()
+        if isinstance(self.spec, OpSpec) and trivial_passes(self.spec, vector):
             return ()
         allowed = [
             expected_output

@@ -136,9 +136,8 @@ def generate(
     from conformance.generate import plan, recorded
     from conformance.generate.definition_suite import make_definitions
     from conformance.generate.suites import versions
-    from conformance.mutation import mutants_of
     from conformance.spec.model import OpSpec
-    from conformance.specification import select_specs
+    from conformance.specification import mutants_of, select_specs
     from conformance.suite.origin import carried_origin, shipped_origin
     from conformance.suite.recorded_cases import committed_operators
     from conformance.suite.shipped_suite import recorded_unreachable
@@ -225,7 +224,7 @@ def _mutants(written: Suite, spec: Specification) -> tuple[int, list[str]]:
 
     Mutants that no partition can kill are left out.
     """
-    from conformance.mutation import mutants_of
+    from conformance.specification import mutants_of
 
     kill_counts = written.manifest.faults.get(spec.op, {})
     unkillable = written.manifest.strength[spec.op].parts.never_killed

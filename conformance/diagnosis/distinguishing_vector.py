@@ -10,7 +10,7 @@ import numpy as np
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Mutants
 from conformance.model import Vector
-from conformance.mutation import Implementation, implementation_of, subject_of
+from conformance.reference.implementations import Implementation, implementation_of, subject_of
 from conformance.specification import Specification
 from conformance.suite.entries import Entry
 
@@ -48,7 +48,7 @@ def distinguishing_vector(
         elif any(killed) and is_in_code_paths(entry):
             return entry.id
     implementation = [
-        implementation_of(spec, (mutant.change for mutant in mutants)) for mutants in candidates
+        implementation_of(spec, *(mutant.change for mutant in mutants)) for mutants in candidates
     ]
     for entry in islice(filter(is_in_code_paths, all_killed), MAX_EVALUATED):
         if _differ(spec, read(entry.id), implementation):

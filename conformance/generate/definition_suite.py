@@ -27,8 +27,7 @@ from conformance.generate.definition_plan import PlannedCase, plan
 from conformance.generate.narrow import Claim
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
-from conformance.mutation import mutants_of
-from conformance.specification import build, condition_of
+from conformance.specification import build, condition_of, mutants_of
 from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 
