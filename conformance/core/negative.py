@@ -155,8 +155,8 @@ def _edited(operator: Operator, case: Case) -> Iterator[Case]:
         for value in _other_values(attribute, binding):
             yield replace(case, attributes={**case.attributes, attribute.name: value})
         if attribute.default is None:
-            left = {k: v for k, v in case.attributes.items() if k != attribute.name}
-            yield replace(case, attributes=left)
+            others = {k: v for k, v in case.attributes.items() if k != attribute.name}
+            yield replace(case, attributes=others)
     for name, shape in case.shapes.items():
         for other in _other_shapes(shape):
             yield replace(case, shapes={**case.shapes, name: other})

@@ -3,21 +3,21 @@ r"""Precision *tiled*: how far sums over windows may be off that are computed ti
 Winograd's algorithms compute the results of a tile together, from transforms of all that the tile
 reads and of all taps. So a result is off in proportion to the largest numbers of its tile, even
 where its own terms are small, and no bound by its own terms can hold. At precision tiled an element
-may be off by :data:`FACTOR` times u times T beyond precision standard. u is the unit roundoff of
-the accumulator. T is the sum of magnitudes where each element read through the window stands for
-the largest within a tile's length of it along each axis, and taps in padding count like others. A
-tile are :data:`TILE` neighbouring results and all that they read. Where it holds NaN or infinities,
-which transforms spread over the tile, any value passes.
+may be off by :data:`FACTOR` u T beyond precision standard. u is the unit roundoff of the
+accumulator. T is the element computed of magnitudes, where what is read through the window is the
+largest within a tile's length along each axis, and taps in padding count like others. A tile is
+:data:`TILE` neighbouring results and all that they read. Where it holds NaN or infinities, which
+transforms spread over the tile, any value passes.
 
 **The constant.** Barabasz, Anderson, Soodhalter and Gregg ("Error analysis and improving the
 accuracy of Winograd convolution for deep neural networks", ACM Transactions on Mathematical
 Software 46, 2020; arXiv:1803.10986) bound the error of A'[(G w) (B' x)] by u times the product of
-the norms of A, G and B, squared in two dimensions, and find that real errors stay far below. Of
-F(4x4, 3x3) with its usual points, a single rounding grows to 860 u T at most, and to 94 u T where
-errors add up like the root of a sum of squares (Higham and Mary, "A new approach to probabilistic
-rounding error analysis", SIAM J. Sci. Comput. 41, 2019). The largest error seen is 61 u T.
-:data:`FACTOR` is the next power of two after those. So it is no theorem, as the other precisions
-are: larger tiles, or other points, may be outside. A kernel that sums in bf16 is off by 20000 u T.
+the norms of A, G and B, squared in two dimensions. Of F(4x4, 3x3) with its usual points, a rounding
+of what is multiplied grows to 860 u T at most, and to 94 u T where errors add up like the root of a
+sum of squares (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
+Sci. Comput. 41, 2019). The largest error seen is 61 u T. :data:`FACTOR` is the next power of two
+after those two. So it is no theorem, as the other precisions are: larger tiles, or other points,
+may be outside. A kernel that sums in bf16 is off by 20000 u T.
 
 **Where it applies** follows from the text: a sum of products of two tensors, one of which is read
 at an index that moves with a result's and with one that is combined away, by which the other tensor
@@ -41,7 +41,7 @@ from conformance.core.index_space import IndexSpace, Part
 from conformance.core.magnitude import Magnitude, magnitude
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, name_of
 
 FACTOR = 128
 
@@ -85,7 +85,9 @@ def _is_input(operator: Operator, factor: Node) -> bool:
 
 
 def _is_plain(definition: Definition) -> bool:
-    """Whether an element is its sum, perhaps with elements of tensors added."""
+    """Whether an element is its sum, whatever the data, perhaps with elements of tensors added."""
+    if definition.keep is not None and any(node.op == "read" for node in definition.keep.walk()):
+        return False
     finish = definition.finish
     parts = finish.args if finish.op == "+" else (finish,)
     totals = [part for part in parts if part.op == "name" and part.value == "total"]
@@ -165,6 +167,9 @@ def _largest_of_tiles(
     factors = {str(node.value) for node in (windowed.definition.term or windowed.window).args}
     magnitudes = {}
     for name, array in inputs.items():
+        if not DTYPES[name_of(array.dtype)].is_float:  # it may be read in indices
+            magnitudes[name] = array
+            continue
         values = np.abs(array.astype(np.float64))
         # NaN beside the sum, as in a bias, stays where it is.
         values = np.where(np.isfinite(values), values, np.inf if name in factors else 0.0)

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.core.answers import answers, readings
 from conformance.core.loader import load_operator, shipped_names
+from conformance.core.negative import broken_conditions
 from conformance.model import Case
 
 INF, NAN = np.inf, np.nan
@@ -41,6 +42,12 @@ SEEN: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, list[float]]]] =
         {"X": SHORT, "W": [[[1]]]},
         SAME,
         {"": [0, 1, 0, 1], "nothing-added": [1, 0, 1]},
+    ),
+    (
+        "onnx.ConvTranspose-22",
+        {"X": SHORT, "W": [[[1, 2]]]},
+        {"strides": [2], "output_shape": [7]},
+        {"": [0, 1, 2, 1, 2, 0, 0], "added-at-end": [1, 2, 1, 2, 0, 0, 0]},
     ),
     (
         "onnx.ConvTranspose-22",
@@ -91,6 +98,13 @@ def test_each_interpretation_gives_its_values(
     assert values.keys() == expected.keys()
     for name, array in values.items():
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("op", ["onnx.Conv-1", "onnx.ConvTranspose-1", "onnx.ConvTranspose-22"])
+def test_pads_and_auto_pad_exclude_each_other(op: str) -> None:
+    attributes = {"auto_pad": "VALID", "pads": [0, 0]}
+    case = Case(op, {"T": "f32"}, {"X": (1, 1, 3), "W": (1, 1, 1)}, attributes)
+    assert broken_conditions(load_operator(op), case) == ("pads-without-auto-pad",)
 
 
 def test_gemm_transposes_by_any_number_but_zero() -> None:

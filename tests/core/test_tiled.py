@@ -99,6 +99,14 @@ def test_the_constant_is_above_the_largest_error_that_is_seen() -> None:
     assert 15 < worst < FACTOR / 1.5
 
 
+def test_how_errors_grow_in_two_dimensions() -> None:
+    inputs, taps, results = (abs(matrix) for matrix in winograd.F4)
+    at_most = results @ (taps.max(axis=1) * inputs.sum(axis=1))
+    squares = results**2 @ ((taps**2).sum(axis=1) * (inputs**2).sum(axis=1))
+    assert round(at_most.max() ** 2) == 860
+    assert round(squares.max()) == 94
+
+
 def test_slack_is_that_of_the_largest_terms_of_a_tile() -> None:
     # Seven results, four in a tile; the one large number is read by three, and near to all.
     x = np.ones((1, 1, 20), np.float32)
