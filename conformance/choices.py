@@ -9,6 +9,7 @@ PRECISION_HELP = {
     "exact": "correctly rounded",
     "standard": "sums in any order, in f32 or wider (f64 for f64)",
     "native": "sums in the element type",
+    "tiled": "sums over windows tile by tile, as by Winograd's algorithms",
 }
 PRECISIONS = tuple(PRECISION_HELP)
 """The precisions, the best first."""

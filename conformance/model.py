@@ -17,8 +17,9 @@ from conformance.dtypes import Array
 
 Attributes = Mapping[str, Any]
 
-OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
-ALL_OPEN = sum(OPEN_BIT.values())
+OPEN_BIT = {"exact": 1, "standard": 2, "native": 4, "tiled": 2}
+"""The bit of each precision in a mask of elements that are not checked; tiled has standard's."""
+ALL_OPEN = 7
 
 ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
 """Answers that outputs give to an interpretation: the expected, the allowed, or neither."""
@@ -107,7 +108,8 @@ class Answer:
     ``dtype`` is the logical type. ``expected`` is float64 (or the integer type itself), for
     people; ``rounded`` is the value in the type, correctly rounded once from the exact one.
     Precision standard accepts ``lo <= got <= hi``, and NaN where ``lo`` is NaN; native the same
-    with ``lo_native`` and ``hi_native`` where present. ``open`` is a mask of elements that are
+    with ``lo_native`` and ``hi_native`` where present; tiled what is further off by ``slack``, and
+    anything where that is infinite. ``open`` is a mask of elements that are
     not checked, a sum of ``OPEN_BIT`` by precision. ``choices`` has one axis more than the
     output: the allowed values of an integer output, filled up with -1. For an integer output
     ``rounded``, ``lo`` and ``hi`` are None and ``expected`` (or ``choices``) decides.
@@ -123,6 +125,7 @@ class Answer:
     hi_native: Array | None = None
     open: NDArray[np.uint8] | None = None
     choices: Array | None = None
+    slack: Array | None = None
 
     def interval(self, precision: str) -> tuple[Array, Array]:
         """Return the accepted interval of each element of a floating-point output.
@@ -134,7 +137,24 @@ class Answer:
             return self.rounded, self.rounded
         if precision == "native" and self.lo_native is not None and self.hi_native is not None:
             return self.lo_native, self.hi_native
+        if precision == "tiled" and self.slack is not None:
+            return self._beyond(self.lo, -1), self._beyond(self.hi, 1)
         return self.lo, self.hi
+
+    def _beyond(self, end: Array, sign: int) -> Array:
+        """Ends with the slack added; rounding the sum to the type is monotone, so it is safe."""
+        assert self.slack is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = end.astype(np.float64) + sign * self.slack.astype(np.float64)
+            return wide.astype(end.dtype)
+
+    def unchecked(self, precision: str) -> NDArray[np.bool_] | None:
+        """Return where a precision accepts any value; None if nowhere."""
+        mask = None if self.open is None else (self.open & OPEN_BIT[precision]) != 0
+        if precision != "tiled" or self.slack is None:
+            return mask
+        endless = np.isinf(self.slack.astype(np.float64))
+        return endless if mask is None else mask | endless
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,7 @@ def exit_code(counts: ResultCounts, verdict: Verdict, gate: GateSummary, *, stri
 
 
 def _weaker(a: str | None, b: str | None) -> str | None:
-    if a is None or b is None:
+    # What sums in its own type, and what sums by tiles: none of both accepts the other.
+    if a is None or b is None or {a, b} == {"native", "tiled"}:
         return None
     return max(a, b, key=PRECISIONS.index)

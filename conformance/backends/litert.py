@@ -1,4 +1,4 @@
-"""LiteRT's pooling operators on the CPU, by XNNPACK or by its own kernels.
+"""LiteRT's pools and convolutions on the CPU, by XNNPACK or by its own kernels.
 
 Each vector becomes a model of one operator. Data have the channels last, as declared.
 """
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conformance.backends import products
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.options import Option
+from conformance.backends.products import CONVOLUTIONS, Inputs
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_features
 from conformance.dtypes import Array
@@ -62,7 +64,7 @@ def _excluding() -> list[Exclusion]:
 
 
 CAPABILITIES = Capabilities(
-    operators=(*POOLS, *(f"{name}-*" for name in REDUCTIONS)),
+    operators=(*POOLS, *(f"{name}-*" for name in (*REDUCTIONS, *CONVOLUTIONS))),
     dtypes=("f32",),
     ranks=(4,),
     excluding=tuple(_excluding()),
@@ -121,6 +123,9 @@ class LiteRT(StandaloneAdapter):
         Raises:
             Unsupported: there is none.
         """
+        if products.family(op) in CONVOLUTIONS:
+            arguments = _convolution(op, inputs, attributes)
+            return StandaloneCall(self._calls.run_convolution, (*arguments, self._resolver))
         model = StandaloneCall(
             self._calls.operator_model, (*_operator(op, inputs, attributes), inputs[0].shape)
         )
@@ -130,13 +135,13 @@ class LiteRT(StandaloneAdapter):
 class LiteRTOperator(NamedTuple):
     """One operator of LiteRT: its names in the schema, and the values of its options.
 
-    ``axes`` are a constant second operand, which reductions have.
+    ``constants`` are operands after the data, as the axes of reductions.
     """
 
     operator: str
     options: str
     values: dict[str, int]
-    axes: Sequence[int] = ()
+    constants: Sequence[Sequence[int]] = ()
 
 
 def pool(
@@ -160,7 +165,7 @@ def pool(
 
 def reduction(operator: str, axes: Sequence[int]) -> LiteRTOperator:
     """Describe a reduction over ``axes``, which the result keeps as axes of one element."""
-    return LiteRTOperator(operator, "ReducerOptions", {"keepDims": True}, axes)
+    return LiteRTOperator(operator, "ReducerOptions", {"keepDims": True}, [axes])
 
 
 def _operator(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> LiteRTOperator:
@@ -176,6 +181,30 @@ def _operator(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
     kernel, strides, padding = _window(op, attributes)
     operator = "MAX_POOL_2D" if op == "MaxPool-1" else "AVERAGE_POOL_2D"
     return pool(operator, kernel, strides, padding)
+
+
+def _convolution(
+    op: str, inputs: Inputs, attributes: Mapping[str, Any]
+) -> tuple[tuple[int, ...], dict[str, int], int | None]:
+    """The shape of filters, the options, and the number of the bias."""
+    data = inputs[0]
+    assert data is not None
+    convolution = products.convolution(op, inputs, attributes)
+    if convolution.axes != 2 or data.ndim != 4 or data.dtype != np.float32:
+        raise Unsupported(f"{op} on data of rank {data.ndim} and type {data.dtype}")
+    padding = VALID if convolution.word == products.EXPLICIT else PADDING.get(convolution.word)
+    has_pads = convolution.word == products.EXPLICIT and any(convolution.begin + convolution.end)
+    if padding is None or has_pads:
+        raise Unsupported("convolutions of LiteRT pad by SAME or VALID")
+    (stride_h, stride_w), (dilation_h, dilation_w) = convolution.strides, convolution.dilations
+    values = {
+        "padding": padding,
+        "strideH": stride_h,
+        "strideW": stride_w,
+        "dilationHFactor": dilation_h,
+        "dilationWFactor": dilation_w,
+    }
+    return convolution.filters, values, convolution.bias
 
 
 def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int], int]:

@@ -1,10 +1,12 @@
-"""ncnn's layers Pooling1D, Pooling and Pooling3D on the CPU: each vector is a net of one layer."""
+"""ncnn's layers of pools, convolutions and products on the CPU: a net of one layer a vector."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
+from conformance.backends import ncnn_products, products
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
@@ -25,9 +27,8 @@ PAD_BEGIN, PAD_END = (3, 13, 23), (14, 15, 16)
 METHOD, PAD_MODE, COUNT_INCLUDE_PAD, ADAPTIVE = 0, 5, 6, 7
 
 CAPABILITIES = Capabilities(
-    operators=tuple(METHODS),
+    operators=(*METHODS, *(f"{family}-*" for family in ncnn_products.OPERATORS)),
     dtypes=("f32",),
-    ranks=(3, 4, 5),
     excluding=tuple(
         Exclusion(op=op, when=when, reason=reason)
         for op in ("AvgPool-1", "MaxPool-1")
@@ -43,7 +44,7 @@ CAPABILITIES = Capabilities(
 
 
 class Ncnn(StandaloneAdapter):
-    """ncnn's pooling layers on the CPU."""
+    """ncnn's layers on the CPU."""
 
     name = "ncnn"
     capabilities = CAPABILITIES
@@ -69,6 +70,9 @@ class Ncnn(StandaloneAdapter):
         Raises:
             Unsupported: there is none.
         """
+        if products.family(op) in ncnn_products.OPERATORS:
+            net = ncnn_products.net(op, inputs, attributes)
+            return StandaloneCall(self._calls.run_layer, astuple(net))
         return StandaloneCall(self._calls.run_net, (_net_text(op, inputs, attributes),))
 
 

@@ -1,4 +1,4 @@
-"""Pooling operators in plain numpy, as a first implementation might be written.
+"""Pools and products of matrices in plain numpy, as a first implementation might be written.
 
 Windows are found in whole numbers, sums run in float32 (float64 for f64), and arguments are
 checked. Batch and channel are handled together; there is one step of a loop for each window.
@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from conformance.backends import products
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.products import Inputs, MatrixProduct
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -31,7 +33,10 @@ class NumPy:
 
     name = "numpy"
     version = np.__version__
-    capabilities = Capabilities(operators=OPERATORS, dtypes=("f16", "bf16", "f32", "f64"))
+    capabilities = Capabilities(
+        operators=(*OPERATORS, *(f"{family}-*" for family in products.MATRIX_PRODUCTS)),
+        dtypes=("f16", "bf16", "f32", "f64"),
+    )
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Compute ``op``.
@@ -40,6 +45,9 @@ class NumPy:
             ValueError: the operator does not allow these arguments.
             Unsupported: another operator than those implemented here.
         """
+        if products.family(op) in products.MATRIX_PRODUCTS:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return [matrix_product(inputs, products.matrix_product(op, inputs, attributes))]
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not implemented")
         if not 3 <= inputs[0].ndim <= 5:
@@ -53,6 +61,23 @@ class NumPy:
             if op == "AdaptiveAvgPool-8":
                 return [adaptive_avg_pool(inputs[0], inputs[1])]
             return adaptive_max_pool(inputs[0], inputs[1], **attributes)
+
+
+def matrix_product(inputs: Inputs, product: MatrixProduct) -> Array:
+    """Multiply two inputs, perhaps transposed, and perhaps add another; in the type of both."""
+    left, right = (
+        data.swapaxes(-1, -2) if turned else data
+        for data, turned in zip(inputs, product.transposed, strict=False)
+        if data is not None
+    )
+    wide = left.dtype if left.dtype.kind == "i" else sum_type(left)
+    total = np.matmul(left.astype(wide), right.astype(wide))
+    if product.alpha != 1:
+        total = product.alpha * total
+    addend = None if product.addend is None else inputs[product.addend]
+    if addend is not None:
+        total = total + product.beta * addend.astype(wide)
+    return np.asarray(total).astype(left.dtype)
 
 
 def avg_pool(

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -128,8 +130,9 @@ def matrix_product(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Ma
     return MatrixProduct(
         transposed=(left, right),
         addend=2 if has_addend else None,
-        alpha=attributes.get("alpha", 1),
-        beta=attributes.get("beta", 1),
+        # ONNX stores them in f32, whatever the matrices are.
+        alpha=float(np.float32(attributes.get("alpha", 1))),
+        beta=float(np.float32(attributes.get("beta", 1))),
     )
 
 

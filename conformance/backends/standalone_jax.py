@@ -118,7 +118,7 @@ def batched(data: Any, filters: Any) -> Any:
 
 
 def finished(result: Any, inputs: Any, filters: Any, bias: Any) -> Any:
-    """Return a result with the bias added, in the type and the rank of the image."""
+    """Add the bias, and return the type and the rank of the image."""
     if bias is not None:
         result = result + inputs[bias].reshape(-1, *[1] * (len(filters) - 2))
     array = np.asarray(result.astype(inputs[0].dtype))
@@ -126,5 +126,5 @@ def finished(result: Any, inputs: Any, filters: Any, bias: Any) -> Any:
 
 
 def wide_type(data: Any) -> Any:
-    """Return the type to accumulate in: float32 for narrower ones, so that a sum rounds once."""
+    """Return float32 for narrower types, in which a sum would round more than once."""
     return np.float32 if data.dtype.itemsize == 2 else None

@@ -13,7 +13,7 @@ VERSION = 3
 
 
 def operator_model(
-    operator: str, options: str, values: dict[str, int], axes: Any, shape: Any
+    operator: str, options: str, values: dict[str, int], constants: Any, shape: Any
 ) -> bytes:
     """Serialise the model of one operator on f32 data, in the schema of LiteRT's wheel.
 
@@ -22,16 +22,20 @@ def operator_model(
     Args:
         operator: its name in the schema.
         options: the name of its options there, and ``values`` theirs.
-        axes: a constant second operand, if not empty, which reductions have.
+        constants: the operands after the data: arrays of f32, or lists of whole numbers.
         shape: that of the data.
     """
     operands = [schema.TensorT(shape=list(shape), name="data")]
     buffers = [schema.BufferT()]  # the first one is empty, and that of tensors without constants
-    if axes:
+    for number, constant in enumerate(constants, 1):
+        array = np.asarray(constant)
+        is_float = array.dtype.kind == "f"
+        kind = schema.TensorType.FLOAT32 if is_float else schema.TensorType.INT32
+        name = f"constant{number}"
         operands.append(
-            schema.TensorT(shape=[len(axes)], type=schema.TensorType.INT32, buffer=1, name="axes")
+            schema.TensorT(shape=list(array.shape), type=kind, buffer=number, name=name)
         )
-        buffers.append(schema.BufferT(data=np.array(axes, "<i4").tobytes()))
+        buffers.append(schema.BufferT(data=array.astype("<f4" if is_float else "<i4").tobytes()))
     node = schema.OperatorT(
         inputs=list(range(len(operands))),
         outputs=[len(operands)],
@@ -75,3 +79,26 @@ def run_model(inputs: Any, model: bytes, resolver: str, mark: Any = nullcontext)
         interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
         interpreter.invoke()
         return [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]
+
+
+def run_convolution(
+    inputs: Any,
+    filters: Any,
+    values: dict[str, int],
+    bias: Any,
+    resolver: str,
+    mark: Any = nullcontext,
+) -> list[Any]:
+    """Return a convolution whose filters and bias are constants of the model.
+
+    Args:
+        filters: the shape of the second input, the channels in second position.
+        values: the values of the options.
+        bias: the number of an input; None if there is none.
+    """
+    weights = inputs[1].reshape(filters).transpose(0, 2, 3, 1)
+    # Its kernels need a bias, so converters write zeros where there is none.
+    addend = np.zeros(filters[0], np.float32) if bias is None else inputs[bias]
+    constants = [weights, addend]
+    model = operator_model("CONV_2D", "Conv2DOptions", values, constants, inputs[0].shape)
+    return run_model(inputs, model, resolver, mark)

@@ -285,6 +285,7 @@ def _lint(file: Path) -> bool:
 def _lint_definition(file: Path) -> bool:
     """Print the problems of an operator's definition; return whether there are none."""
     from conformance.core.loader import load_operator, unused_names
+    from conformance.core.tiled import windowed_sum
     from conformance.generate.definition_lint import lint as lint_by_cases
 
     try:
@@ -299,6 +300,8 @@ def _lint_definition(file: Path) -> bool:
         return False
     names = ", ".join(operator.define)
     click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")
+    if not any(windowed_sum(operator, output) for output in operator.outputs):
+        click.echo(f"{file}: precision tiled does not apply, no taps are shared by windows")
     return True
 
 

@@ -100,7 +100,9 @@ def element(
     by_interpretation = {**base, **vector.readings}
     for number, output in enumerate(expected_outputs):
         rows = [("expected", shortest(output.expected[index]))]
-        rows += [(name, accepted(output, index, name)) for name in PRECISIONS]
+        has_tiles = output.slack is not None
+        names = [name for name in PRECISIONS if has_tiles or name != "tiled"]
+        rows += [(name, accepted(output, index, name)) for name in names]
         for name, outputs in by_interpretation.items():
             other, label = outputs[number], f"interpretation {name}" if name else "as specified"
             if other.expected.shape != output.expected.shape:
@@ -169,9 +171,9 @@ def _text(output: Answer, index: Index) -> tuple[str, str]:
 
 def accepted(output: Answer, index: Index, precision: str = "standard") -> str:
     """Return the accepted values of an element, in words."""
-    bits = 0 if output.open is None else int(output.open[index])
-    if bits & OPEN_BIT[precision]:
-        return "anything (unspecified)" if bits == ALL_OPEN else "anything (it may overflow)"
+    unchecked = output.unchecked(precision)
+    if unchecked is not None and unchecked[index]:
+        return _why_anything(output, index, precision)
     if output.choices is not None:
         allowed = [int(choice) for choice in output.choices[index] if choice >= 0]
         suffix = f" and {len(allowed) - MAX_CHOICES} more" if len(allowed) > MAX_CHOICES else ""
@@ -180,6 +182,14 @@ def accepted(output: Answer, index: Index, precision: str = "standard") -> str:
         return shortest(output.expected[index])
     lo, hi = (ends[index] for ends in output.interval(precision))
     return shortest(lo) if lo == hi or np.isnan(lo) else f"{shortest(lo)} to {shortest(hi)}"
+
+
+def _why_anything(output: Answer, index: Index, precision: str) -> str:
+    bits = 0 if output.open is None else int(output.open[index])
+    if bits == ALL_OPEN:
+        return "anything (unspecified)"
+    spreads = precision == "tiled" and not bits & OPEN_BIT[precision]
+    return f"anything ({'its tile holds what is not finite' if spreads else 'it may overflow'})"
 
 
 def _interpretation_lines(vector: Vector, number: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from conformance.core.bounds import Machine
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator import Interpretation, Operator
+from conformance.core.tiled import slack
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import ExpressionError, InvalidCase, SpecError
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Case
@@ -85,6 +86,7 @@ class _Evaluations:
             lo_native=ends["native"].lo if has_native else None,
             hi_native=ends["native"].hi if has_native else None,
             open=bits,
+            slack=slack(standard, self._case[1], output, ends["standard"]),
         )
 
     def _open(

@@ -585,6 +585,12 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     return order, np.asarray(slack.is_positive & ~gap.less(NOTHING).exceeds(slack))
 
 
+def widened(real: Real, further: Magnitude) -> Real:
+    """Return numbers that may be off by more; nothing is known where that overflows."""
+    never = np.asarray(False)
+    return _checked(replace(real, err=real.wrong + further, exact=never))
+
+
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Return the least and the greatest value that an honest machine may give, in ``dtype``.
 

@@ -192,7 +192,12 @@ class Evaluation:
                 if isinstance(value, Real) and isinstance(value.value, Number):
                     fits = self._arranged(output, _fits_type(value.value, dtype))
                 return Interval(array, array, ~fits)
-            return Interval(*(self._arranged(output, a) for a in bounds.interval(value, dtype)))
+            return self.accepted(output, value)
+
+    def accepted(self, output: Output, value: Real) -> Interval:
+        """Return what is accepted of an output of floating-point numbers, given its value."""
+        ends = bounds.interval(value, DTYPES[self.dtype_of(output)])
+        return Interval(*(self._arranged(output, array) for array in ends))
 
     def shape_of(self, output: Output, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of an output whose definition has ``shape``.

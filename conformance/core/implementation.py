@@ -117,8 +117,7 @@ class _Mutated(Evaluation):
         """Whether a path has both a full block and something else."""
         definition = self.operator.define[path.definition]
         tree = {**definition.at, **definition.over}[path.index]
-        size = prod(_along(self.binding.evaluate(tree), path.axis))
-        return size > path.block and (path.template.endswith("block") or size % path.block > 0)
+        return bool(wrong_part_exists(prod(along(self.binding.evaluate(tree), path.axis)), path))
 
     def value(self, name: str) -> Real | Array:
         """Return a definition's value, computed on first use, as the paths leave it."""
@@ -140,7 +139,7 @@ class _Mutated(Evaluation):
                 break
             first += len(extent) if isinstance(extent, tuple) else 1
         shape = np.shape(value.value.array if isinstance(value, Real) else value)
-        size = _along(extent, path.axis)
+        size = along(extent, path.axis)
         axis = first + (len(extent) - 1 if path.axis == "last" else 0)
         merged = (*shape[:axis], prod(size), *shape[axis + len(size) :])
         wrong = _wrong_part(prod(size), path)
@@ -235,12 +234,18 @@ def mutated(
     return None if same else evaluation
 
 
-def _along(extent: Any, axis: str) -> tuple[int, ...]:
-    """The extents of an index along one of its axes, or of all."""
+def along(extent: Any, axis: str) -> tuple[Any, ...]:
+    """Return the extents of an index along one of its axes, or of all of them."""
     extents = extent if isinstance(extent, tuple) else (extent,)
     if axis == "first":
         return extents[:1]
     return extents[-1:] if axis == "last" else extents
+
+
+def wrong_part_exists(size: Any, path: PathChange) -> Any:
+    """Return whether an index of some extents has both a full block and something else."""
+    rest = (size % path.block > 0) | path.template.endswith("block")
+    return (size > path.block) & rest
 
 
 def _wrong_part(size: int, path: PathChange) -> NDArray[np.bool_]:

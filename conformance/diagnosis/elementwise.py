@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
-from conformance.model import OPEN_BIT, Answer
+from conformance.model import Answer
 
 Mask = NDArray[np.bool_]
 
@@ -43,6 +43,7 @@ def values_between(got: Array, lo: Array, hi: Array) -> Mask:
 
 def ungraded_elements(expected_output: Answer, got: Array, precision: str) -> Mask:
     """Mark elements that are not graded; none if the output has another shape."""
-    if expected_output.open is None or expected_output.open.shape != got.shape:
+    unchecked = expected_output.unchecked(precision)
+    if unchecked is None or unchecked.shape != got.shape:
         return np.zeros(got.shape, np.bool_)
-    return (expected_output.open & OPEN_BIT[precision]) != 0
+    return unchecked

@@ -15,12 +15,12 @@ from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
 from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, OperatorResults
 from conformance.diagnosis.search import Search
 from conformance.failure_kind import FailureKind
-from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
+from conformance.model import ALL_OPEN, Answer, Result, Status, Vector
 from conformance.mutation import implementation_of, interpretation_changes, subject_of
 from conformance.spec.catalogue import Mutant
 from conformance.specification import Specification
 
-EVERY = sum(OPEN_BIT.values())
+EVERY = ALL_OPEN
 """An element that is not graded at any precision."""
 
 

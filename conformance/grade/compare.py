@@ -18,7 +18,7 @@ from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_value
-from conformance.model import INTERVAL_BINS, OPEN_BIT, Answer, Witness
+from conformance.model import INTERVAL_BINS, Answer, Witness
 
 Mask = NDArray[np.bool_]
 
@@ -131,9 +131,8 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     high = low if hi is lo else dtype.ordinals(hi).reshape(lo.shape)
     # A NaN's ordinal lies beyond the infinities, so outside of every interval of numbers.
     wrong: Mask = np.where(_is_nan(dtype, low), ~nan, (got < low) | (got > high))
-    if answer.open is not None:
-        wrong &= (answer.open & OPEN_BIT[precision]) == 0
-    return wrong
+    unchecked = answer.unchecked(precision)
+    return wrong if unchecked is None else wrong & ~unchecked
 
 
 def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
@@ -154,8 +153,9 @@ def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64
         bins = np.clip(np.ceil(4 * distance / np.maximum(available, 1)), 1, 4)
     bins = np.where((got_ordinals < lo) | (got_ordinals > hi) | nan, len(INTERVAL_BINS) - 1, bins)
     bins = np.where((got_ordinals == expected) | (nan & not_a_number), 0, bins).astype(np.int64)
-    if answer.open is not None:
-        bins = bins[(answer.open & OPEN_BIT[precision]) == 0]
+    unchecked = answer.unchecked(precision)
+    if unchecked is not None:
+        bins = bins[~unchecked]
     return np.bincount(bins.ravel(), minlength=len(INTERVAL_BINS))
 
 
@@ -177,9 +177,8 @@ def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     if answer.choices is not None:
         allowed = (got[..., np.newaxis] == answer.choices) & (answer.choices != -1)
         wrong &= ~allowed.any(axis=-1)
-    if answer.open is not None:
-        wrong &= (answer.open & OPEN_BIT[precision]) == 0
-    return wrong
+    unchecked = answer.unchecked(precision)
+    return wrong if unchecked is None else wrong & ~unchecked
 
 
 def worst_element(

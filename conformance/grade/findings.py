@@ -237,13 +237,23 @@ def _finding(
         ids=tuple(result.id for result in failures),
         edges=tuple(edge for edge in smallest.edges if edge in shared),
         smallest=smallest.id,
-        message=smallest.message,
+        message=smallest.message + _tiled(failures),
         witness=smallest.witness,
         reproduce=shlex.join((*command, *selection)) if command else "",
         detail={
             "show": shlex.join(("conformance", "show", smallest.id, *show)),
             **_worst_vector(failures),
         },
+    )
+
+
+def _tiled(failures: Sequence[Result]) -> str:
+    """What errors look like that are within precision tiled in every vector; else empty."""
+    if any(result.precision != "tiled" for result in failures):
+        return ""
+    return (
+        ". This is what sums look like that are computed tile by tile, as by Winograd's "
+        "algorithms: with --precision tiled these vectors pass"
     )
 
 

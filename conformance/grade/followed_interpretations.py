@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import compare
 from conformance.grade.precision import DEFAULT_PRECISION
-from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vector
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, Answer, Vector
 
 Mask = NDArray[np.bool_]
 
@@ -166,6 +166,5 @@ def _allowed(answer: Answer) -> NDArray[np.int64]:
 
 
 def _unspecified(answer: Answer, precision: str) -> Mask:
-    if answer.open is None:
-        return np.zeros(answer.expected.shape, np.bool_)
-    return (answer.open & OPEN_BIT[precision]) != 0
+    unchecked = answer.unchecked(precision)
+    return np.zeros(answer.expected.shape, np.bool_) if unchecked is None else unchecked

@@ -231,6 +231,8 @@ def _failure(
     """
     if decided.mismatch is None:
         kind, message, worst = _wrong_elements(decided, precision)
+        if decided.reached == "tiled":
+            message += "; all are within precision tiled"
         if decided.reading:
             message += f" (against interpretation {decided.reading}, the closest)"
     else:

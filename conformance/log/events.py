@@ -33,7 +33,7 @@ PIECE = 4000
 """Characters of one piece of a long text that may not be cut."""
 
 Level = Literal["must", "should"]
-Precision = Literal["exact", "standard", "native"]
+Precision = Literal["exact", "standard", "native", "tiled"]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Texts = Annotated[tuple[str, ...], Meta(max_length=500_000)]
 Few = Meta(max_length=10_000)

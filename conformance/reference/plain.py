@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
-from conformance.model import OPEN_BIT, Answer, Case
+from conformance.model import ALL_OPEN, Answer, Case
 from conformance.reference.batches import CaseBatch
 from conformance.spec.case_environment import Environment, Evaluable
 from conformance.spec.case_table import Table
@@ -110,7 +110,7 @@ class Plain(ABC):
 
     def answers(self, env: Evaluation, spec: OpSpec) -> tuple[Answer, ...]:
         exact, own = self.outputs(env, spec, dtype="f64"), self.outputs(env, spec)
-        mask = self._open(env) * sum(OPEN_BIT.values())
+        mask = self._open(env) * ALL_OPEN
         bits = mask.astype(np.uint8) if mask.any() else None
         return tuple(
             Answer(output.name, dtype, expected, open=bits)

@@ -17,7 +17,7 @@ from conformance.dtypes import Array
 from conformance.errors import EXIT_USAGE, UsageError
 from conformance.grade.interpretation_match import required_precision
 from conformance.grade.precision import format_precision
-from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.model import Answer, Vector
 from conformance.replacement import resolved
 from conformance.repro import checker, layout_code, unpacking
 from conformance.repro.literal import array_source
@@ -230,7 +230,6 @@ def _accepted(expected_output: Answer, precision: str) -> Iterator[tuple[str, Ar
         yield "lo", lo
         if lo.tobytes() != hi.tobytes():
             yield "hi", hi
-    if expected_output.open is not None:
-        unchecked = (expected_output.open & OPEN_BIT[precision]) != 0
-        if unchecked.any():
-            yield "unchecked", unchecked
+    unchecked = expected_output.unchecked(precision)
+    if unchecked is not None and unchecked.any():
+        yield "unchecked", unchecked

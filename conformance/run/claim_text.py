@@ -96,6 +96,12 @@ KERNEL_ADVICE = (
 STANDARD = "standard"
 """The precision at which it is known what vectors kill."""
 
+TILED = "tiled"
+TILED_REMARK = (
+    "Precision tiled accepts errors relative to the largest products of a tile, as Winograd's "
+    "algorithms have; it is no claim at standard."
+)
+
 MOST_REASONS = 2
 
 MOST_EXCLUDED = 5
@@ -182,6 +188,7 @@ def conclude(
         remarks.append(f"This run makes no claim: {scope.no_claim}.")
     last = ""
     if verdict.is_claimable:
+        remarks += [TILED_REMARK] if TILED in scope.precision.values() else []
         remarks += sentences(evidence, scope.precision)
         if has_few_graded(score, evidence):
             remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")

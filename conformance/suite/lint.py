@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.model import Answer, Case, Vector
 from conformance.specification import Specification, broken_conditions, target_names, violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
@@ -144,6 +144,8 @@ def _bound_problems(output: Answer) -> Iterator[str]:
             outside = (lo > rounded) | (rounded > hi)
         if np.any(checked & outside):
             yield f"{precision}: lo <= rounded <= hi does not hold"
+    if output.slack is not None and not np.all(output.slack >= 0):
+        yield "slack is not a number of at least 0 everywhere"
     with np.errstate(over="ignore", invalid="ignore"):
         rounded_again = output.expected.astype(row.numpy)  # may round twice: one neighbour off
     both_nan = np.isnan(rounded_again) & np.isnan(rounded)
@@ -171,17 +173,25 @@ def _choice_problems(output: Answer) -> Iterator[str]:
 
 def _checked(output: Answer, precision: str) -> NDArray[np.bool_]:
     """Return a mask of the elements that are checked at a precision."""
-    if output.open is None:
-        return np.ones(output.expected.shape, np.bool_)
-    checked: NDArray[np.bool_] = (output.open & OPEN_BIT[precision]) == 0
-    return checked
+    unchecked = output.unchecked(precision)
+    return np.ones(output.expected.shape, np.bool_) if unchecked is None else ~unchecked
 
 
 def _same(output: Answer, other: Answer) -> bool:
     """Return whether two expected outputs are the same, bit for bit."""
     return output.dtype == other.dtype and all(
         _same_bits(getattr(output, role), getattr(other, role))
-        for role in ("rounded", "lo", "hi", "lo_native", "hi_native", "open", "choices", "expected")
+        for role in (
+            "rounded",
+            "lo",
+            "hi",
+            "lo_native",
+            "hi_native",
+            "slack",
+            "open",
+            "choices",
+            "expected",
+        )
     )
 
 

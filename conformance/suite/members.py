@@ -23,9 +23,9 @@ CASE_MEMBER = "case.json"
 """The member that says what the others are."""
 
 _OUTPUT_KEYS = ("name", "dtype", "shape", "arrays")
-_BOUNDS = ("rounded", "lo", "hi", "lo_native", "hi_native")
+_BOUNDS = ("rounded", "lo", "hi", "lo_native", "hi_native", "slack")
 _FLOAT_ROLES = {"expected", "rounded", "lo", "hi"}
-_FLOAT_OPTIONAL = {"lo_native", "hi_native", "open"}
+_FLOAT_OPTIONAL = {"lo_native", "hi_native", "slack", "open"}
 _INTEGER_ROLES = {"expected"}
 _INTEGER_OPTIONAL = {"choices", "open"}
 _MASK = DTYPES["u8"]

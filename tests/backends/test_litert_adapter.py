@@ -31,7 +31,7 @@ def answer(litert: Backend, op: str, inputs: list[Any], attributes: Attributes) 
     declared = capabilities_of(litert)
     assert declared is not None
     order = declared.order(4)
-    (result,) = litert.run(op, [transposed(inputs[0], order)], attributes)
+    (result,) = litert.run(op, [transposed(inputs[0], order), *inputs[1:]], attributes)
     return untransposed(result, order)
 
 
@@ -200,3 +200,55 @@ def test_the_script_says_the_same(litert: Backend, op: str) -> None:
 def test_what_a_log_should_know_is_told(litert: Backend) -> None:
     assert litert.version.count(".") == 2
     assert environment_of(litert)["device"] == "CPU"
+
+
+FILTER = [[[[10, 1]]]]
+SQUARE = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+ZEROS = {name: [0, 0] for name in ("pads_begin", "pads_end")}
+STEPS = {"strides": [1, 1], "dilations": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "filters", "bias", "attributes", "expected"),
+    [
+        ("onnx.Conv-22", (1, 1, 3, 3), FILTER, None, {}, [12, 23, 45, 56, 78, 89]),
+        ("onnx.Conv-22", (1, 1, 3, 3), FILTER, [100], {"dilations": [1, 2]}, [113, 146, 179]),
+        (
+            "Convolution-1", (1, 1, 3, 3), FILTER, None,
+            {**STEPS, **ZEROS, "strides": [2, 2], "auto_pad": "same_upper"}, [12, 30, 78, 90],
+        ),
+        ("torch.conv-2", (1, 1, 3, 3), FILTER, None, {"padding": "valid", "stride": 2}, [12, 78]),
+        (
+            "GroupConvolution-1", (1, 3, 3, 1), [[[[[1]]]], [[[[10]]]], [[[[100]]]]], None,
+            {**STEPS, **ZEROS}, [1, 2, 3, 40, 50, 60, 700, 800, 900],
+        ),
+    ],
+)  # fmt: skip
+def test_convolutions(
+    litert: Backend,
+    op: str,
+    shape: tuple[int, ...],
+    filters: Any,
+    bias: Any,
+    attributes: Attributes,
+    expected: list[float],
+) -> None:
+    data = np.array(SQUARE, np.float32).reshape(shape)
+    others = [None if array is None else np.array(array, np.float32) for array in (filters, bias)]
+    assert answer(litert, op, [data, *others], attributes).ravel().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "rank", "reason"),
+    [
+        ({"pads": [0, 0, 1, 1]}, 4, "pad by SAME or VALID"),
+        ({"auto_pad": "SAME_LOWER"}, 4, "pad by SAME or VALID"),
+        ({}, 5, "on data of rank 5"),
+    ],
+)
+def test_what_convolutions_cannot_say(
+    litert: Backend, attributes: Attributes, rank: int, reason: str
+) -> None:
+    arrays = [np.ones((1,) * rank, np.float32)] * 2
+    with pytest.raises(Unsupported, match=reason):
+        litert.run("onnx.Conv-22", arrays, attributes)

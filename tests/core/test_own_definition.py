@@ -34,7 +34,12 @@ def test_its_values_are_those_of_loops(file: Path) -> None:
 
 def test_it_is_checked(file: Path) -> None:
     result = CliRunner().invoke(main, ["spec", "lint", str(file)])
-    assert (result.exit_code, result.output) == (0, f"{file}: ok, defines Y of X, W, B\n")
+    assert result.exit_code == 0
+    # Its filters differ from place to place, so no transform of them serves a tile.
+    assert result.output == (
+        f"{file}: ok, defines Y of X, W, B\n"
+        f"{file}: precision tiled does not apply, no taps are shared by windows\n"
+    )
     file.write_text(file.read_text("utf-8").replace("B[m]", "B[q]"), "utf-8")
     result = CliRunner().invoke(main, ["spec", "lint", str(file)])
     assert result.exit_code == 2

@@ -16,7 +16,7 @@ from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.dtypes import DTYPES
-from conformance.errors import InvalidCase
+from conformance.errors import InvalidCase, Unsupported
 from conformance.model import Case
 
 Drawn = tuple[dict[str, Any], list[np.ndarray | None]]
@@ -174,29 +174,46 @@ def test_hundreds_of_drawn_cases(op: str, run: Callable[..., np.ndarray]) -> Non
     assert refused(op, run, range(100, 600 if run in (onnxruntime, torch) else 200)) == {}
 
 
-def is_broken_in_openvino(case: Case) -> bool:
-    """Whether the CPU plugin of 2026.4 fails or errs, as seen in hundreds of drawn cases."""
-    has_groups = case.op == "GroupConvolutionBackpropData-1"
-    if has_groups and case.shapes["W"][0] == 1:
-        return True  # "could not create a primitive descriptor", of a single group
-    # A filter of a single element at stride 1 ignores the padding that output_shape asks for.
-    return bool(case.operands) and set(case.shapes["W"][3 if has_groups else 2 :]) == {1}
+TRANSPOSED = ("ConvolutionBackpropData-1", "GroupConvolutionBackpropData-1")
+OPENVINO_OPS = ("Convolution-1", "GroupConvolution-1", *TRANSPOSED, "MatMul-1")
+TORCH_OPS = ("torch.conv-2", "torch.conv_transpose-2", "torch.linear-2", "torch.matmul-2")
+ADAPTED = {
+    "openvino": OPENVINO_OPS,
+    "torch": (*TORCH_OPS, *OPENVINO_OPS),
+    "jax": (*TORCH_OPS, "Convolution-1", "GroupConvolution-1", "onnx.Gemm-13"),
+    "ncnn": (*TORCH_OPS, "onnx.Conv-22", "onnx.ConvTranspose-22", "onnx.Gemm-13"),
+    "numpy": ("MatMul-1", "onnx.Gemm-13", "torch.linear-2", "torch.matmul-2"),
+}
+"""Operators that adapters build by their attributes, beside those above."""
 
 
-@pytest.mark.needs("openvino")
+def is_broken(backend: str, case: Case) -> bool:
+    """Whether a backend fails or errs, as seen in hundreds of drawn cases."""
+    if backend == "openvino" and case.op in TRANSPOSED:
+        has_groups = case.op == TRANSPOSED[1]
+        # "could not create a primitive descriptor", of a single group. A filter of a single
+        # element at stride 1 ignores the padding that output_shape asks for.
+        is_single_group = has_groups and case.shapes["W"][0] == 1
+        kernel = case.shapes["W"][3 if has_groups else 2 :]
+        return is_single_group or (bool(case.operands) and set(kernel) == {1})
+    if backend == "torch" and case.op == "torch.linear-2":
+        # "mat2 must be a matrix": the bias of a vector of weights, which the document allows.
+        return "bias" in case.shapes and len(case.shapes["weight"]) == 1
+    return False
+
+
 @pytest.mark.parametrize(
-    "op",
+    ("backend", "op"),
     [
-        "Convolution-1",
-        "GroupConvolution-1",
-        "ConvolutionBackpropData-1",
-        "GroupConvolutionBackpropData-1",
-        "MatMul-1",
+        pytest.param(name, op, marks=[] if name == "numpy" else pytest.mark.needs(name))
+        for name, ops in ADAPTED.items()
+        for op in ops
     ],
 )
-def test_operators_of_openvino(op: str) -> None:
-    """OpenVINO's own operation sets, of which its adapter builds any operation."""
+@pytest.mark.filterwarnings("ignore:Using padding='same'")
+def test_cases_that_hypothesis_draws(backend: str, op: str) -> None:
     operator = load_operator(op)
+    graded = 0
 
     @settings(
         max_examples=15, derandomize=True, database=None, phases=[Phase.generate],
@@ -204,16 +221,24 @@ def test_operators_of_openvino(op: str) -> None:
     )  # fmt: skip
     @given(strategies.cases(op, dtypes=["f32"]))
     def check(case: Case) -> None:
-        # Padding is a product with 0 in many kernels, which an infinite filter makes NaN.
+        # Padding is a product with 0 in many kernels, which an infinite filter makes NaN, and
+        # a factor of 0 leaves out a product of matrices.
         assume("special" not in case.pattern)
-        assume(not is_broken_in_openvino(case))
+        assume(not is_broken(backend, case))
+        assume(backend != "torch" or not case.operands)  # no function takes them
         inputs = strategies.inputs(case)
         (interval,) = Evaluation(
             operator, case.attributes, dict(zip(operator.tensors, inputs, strict=True)),
             Machine(DTYPES["f32"]),
         ).intervals()  # fmt: skip
-        output = openvino(op, dict(case.attributes), inputs)
+        try:
+            (output,) = adapter(backend).run(op, inputs, dict(case.attributes))
+        except Unsupported:
+            return
+        nonlocal graded
+        graded += 1
         assert output.shape == interval.lo.shape
         assert ((interval.lo <= output) & (output <= interval.hi) | interval.unspecified).all()
 
     check()
+    assert graded

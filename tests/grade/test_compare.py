@@ -96,7 +96,9 @@ class TestFloats:
         got = steps("f16", made.rounded, off)
         found = compare(made, got, asked)
         assert found.reached == reached
-        right = reached is not None and PRECISIONS.index(reached) <= PRECISIONS.index(asked)
+        # Without slack, tiled accepts what standard does.
+        bar = "standard" if asked == "tiled" else asked
+        right = reached is not None and PRECISIONS.index(reached) <= PRECISIONS.index(bar)
         assert (found.count == 0) == right
 
     def test_an_output_without_elements_is_right(self):

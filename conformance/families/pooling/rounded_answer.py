@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.families.pooling.facts import DataEnvironment
-from conformance.model import OPEN_BIT, Answer
+from conformance.model import ALL_OPEN, OPEN_BIT, Answer
 from conformance.reference.mean_bounds import Interval, accumulator
 from conformance.spec.model import OutputSpec
 
@@ -68,7 +68,7 @@ def open_bits(open_mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[n
 
 
 def _open_everywhere(open_mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    return np.where(np.broadcast_to(open_mask, shape), sum(OPEN_BIT.values()), 0).astype(np.uint8)
+    return np.where(np.broadcast_to(open_mask, shape), ALL_OPEN, 0).astype(np.uint8)
 
 
 def special(

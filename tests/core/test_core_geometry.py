@@ -1,0 +1,90 @@
+"""What geometry decides of thousands of cases is so when they are evaluated."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from core_draws import drawn
+
+from conformance.core.case_geometry import may_differ
+from conformance.core.data import inputs_of
+from conformance.core.implementation import Implementation
+from conformance.core.kills import implementation_of
+from conformance.core.loader import load_operator
+from conformance.core.mutant_changes import PathChange, TextChange
+from conformance.core.mutants import mutants_of
+from conformance.core.subject import Subject
+from conformance.model import Case
+
+CONV = load_operator("onnx.Conv-22")
+
+
+def conv(**attributes: Any) -> Case:
+    shapes = {"X": (1, 2, 7, 7), "W": (4, 2 // attributes.get("group", 1), 3, 3)}
+    return Case(CONV.op, {"T": "f32"}, shapes, attributes, pattern="whole+whole+whole")
+
+
+def marked(change: TextChange | PathChange, *cases: Case) -> list[bool]:
+    return may_differ(CONV, cases, [Implementation(CONV, change)])[:, 0].tolist()
+
+
+def test_a_value_decides() -> None:
+    cases = (conv(), conv(dilations=[1, 2]), conv(dilations=[2, 2]))
+    undilated = TextChange("u", (("define.Y.with.x", "k * dilations", "k"),))
+    reversed_ = TextChange("r", (("define.Y.with.x", "dilations", "reverse(dilations)"),))
+    assert marked(undilated, *cases) == [False, True, True]
+    assert marked(reversed_, *cases) == [False, True, False]
+
+
+def test_a_branch_decides() -> None:
+    always = "where(auto_pad == VALID, 0 * size, half)"
+    change = TextChange("b", (("let.pad_begin", always, "half"),))
+    cases = (conv(), conv(auto_pad="VALID"), conv(auto_pad="SAME_UPPER"))
+    assert marked(change, *cases) == [False, True, False]
+
+
+def test_a_condition_and_an_extent_decide() -> None:
+    change = TextChange("f", (("define.Y.term", "n", "0"),), where="group == 2")
+    assert marked(change, conv(), conv(group=2)) == [False, False]  # a batch of 1
+    path = PathChange("p", "Y", "m", 2, "zero", where="group == 1")
+    assert marked(path, conv(), conv(group=2)) == [False, False]
+    path = PathChange("p", "Y", "m", 3, "zero", where="group == 1")
+    assert marked(path, conv(), conv(group=2)) == [True, False]
+
+
+@pytest.mark.parametrize(
+    "op", ["onnx.Conv-22", "onnx.ConvTranspose-22", "MatMul-1", "onnx.Gemm-13"]
+)
+def test_what_is_not_marked_has_the_right_outputs(op: str) -> None:
+    operator = load_operator(op)
+    cases = drawn(op, 8)
+    implementations = [implementation_of(operator, mutant) for mutant in mutants_of(operator)]
+    table = may_differ(operator, cases, implementations)
+    same = 0
+    for case, row in zip(cases, table, strict=True):
+        here = Subject(operator, case, inputs_of(operator, case))
+        for implementation, may in zip(implementations, row, strict=True):
+            outputs = here.computed(implementation)
+            if not may:
+                assert outputs is not None
+                np.testing.assert_equal(outputs, here.outputs)
+            same += outputs is here.outputs
+    # Nearly all that has no effect is known without any evaluation.
+    assert (~table).sum() > 0.9 * same
+
+
+def test_a_thousand_cases_take_a_moment() -> None:
+    begin = time.process_time()
+    total = 0
+    for k in range(2_000_000):
+        total += k
+    calibrated = 0.33 / 5 / (time.process_time() - begin)
+    cases = drawn(CONV.op, 60) * 16
+    implementations = [implementation_of(CONV, mutant) for mutant in mutants_of(CONV)]
+    may_differ(CONV, cases[:60], implementations)
+    begin = time.process_time()
+    may_differ(CONV, cases, implementations)
+    assert (time.process_time() - begin) * calibrated < 5
