@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from conformance.core import loader as definitions
+from conformance.core import mutants
 from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.expression_text import text_of
+from conformance.core.mutant_changes import TextChange
 from conformance.core.negative import conditions
 from conformance.core.operator import Operator, Output, operator_of
 from conformance.core.targets import reported_names, targets_of
@@ -31,9 +33,10 @@ from conformance.errors import ConformanceError, InvalidCase, UsageError, closes
 from conformance.model import Case, Vector
 from conformance.reference import build as rules_build
 from conformance.reference import evaluate
-from conformance.spec import digest, loader, validity
+from conformance.spec import catalogue, digest, loader, validity
 from conformance.spec.case_environment import Environment
 from conformance.spec.case_environment import case_from_inputs as case_by_rules
+from conformance.spec.catalogue import Change, Mutant
 from conformance.spec.default_attributes import in_a_line
 from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import CoverageTarget, OpSpec
@@ -175,6 +178,31 @@ def spec_digest(spec: Specification) -> str:
     stated = {key: value for key, value in spec.data.items() if key not in PROSE}
     text = json.dumps(stated, sort_keys=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def mutants_of(spec: Specification) -> tuple[Mutant, ...]:
+    """Return the mutants of an operator."""
+    if isinstance(spec, Operator):
+        return mutants.mutants_of(spec)
+    return catalogue.mutants_of(spec)
+
+
+def interpretation_changes(spec: Specification) -> Mapping[str, Change]:
+    """Return what each interpretation of an operator changes, by name."""
+    if isinstance(spec, OpSpec):
+        return {reading.name: reading for reading in spec.interpretations}
+    return {
+        reading.name: TextChange(reading.name, _edits(reading.change))
+        for reading in spec.interpretations
+    }
+
+
+def _edits(change: Mapping[str, str | Mapping[str, str]]) -> tuple[tuple[str, str, str], ...]:
+    edits: list[tuple[str, str, str]] = []
+    for place, new in change.items():
+        parts = new if isinstance(new, Mapping) else {"": new}
+        edits += ((place, part, str(text)) for part, text in parts.items())
+    return tuple(edits)
 
 
 def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:

@@ -7,21 +7,29 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
 from conformance.audit.trivial_implementations import trivial_passes
+from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
-from conformance.reference.subject import Altered, Subject
+from conformance.reference.implementations import (
+    Implementation,
+    implementation_of,
+    subject_of,
+)
+from conformance.reference.subject import Altered
 from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 SLICE = 500
 """Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
@@ -46,11 +54,11 @@ class Kill:
 class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
+    def __init__(self, spec: Specification, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
         self.mutants = tuple(mutants)
         self._implementations = [
-            (mutant.id, Altered(spec, mutant.rule_change)) for mutant in mutants
+            (mutant.id, implementation_of(spec, mutant.change)) for mutant in mutants
         ]
 
     def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
@@ -69,7 +77,12 @@ class MutantRunner:
 
         Geometry decides for all cases at once, which is much faster than computing outputs.
         """
+        if not isinstance(self.spec, OpSpec):
+            implementations: list[Any] = [made for _, made in self._implementations]
+            return self.spec.may_differ(cases, implementations)
         may = np.ones((len(cases), len(self.mutants)), np.bool_)
+        if isinstance(self.spec, Operator):
+            return may  # what changes nothing in a case is found when it is evaluated
         ranks = np.array([self.spec.rank_of(case) for case in cases])
         for rank in np.unique(ranks):
             for rows in _slices(np.flatnonzero(ranks == rank)):
@@ -81,17 +94,18 @@ class MutantRunner:
         """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
         table = np.empty((batch.count, len(self.mutants)), np.bool_)
         for column, (_, implementation) in enumerate(self._implementations):
+            assert isinstance(implementation, Altered)
             table[:, column] = may_differ(batch, implementation)
         return table
 
     def fingerprints(
-        self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
+        self, case: Case, inputs: Sequence[Array | None], among: NDArray[np.bool_] | None = None
     ) -> dict[str, bytes]:
         """Compute a fingerprint of the outputs of each mutant that changes them, graded or not.
 
         Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
         """
-        subject = Subject(self.spec, case, inputs)
+        subject = subject_of(self.spec, case, inputs)
         right = _print((), subject.outputs)
         fingerprints = {}
         for mutant, implementation in self._among(among):
@@ -102,7 +116,7 @@ class MutantRunner:
                     fingerprints[mutant] = other
         return fingerprints
 
-    def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
+    def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Implementation]]:
         return self._implementations if among is None else compress(self._implementations, among)
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
@@ -118,7 +132,9 @@ class MutantRunner:
         A vector that a trivial implementation passes kills nothing, though its geometry may exempt
         it.
         """
-        if vector.case.reject is not None or trivial_passes(self.spec, vector):
+        if vector.case.reject is not None:
+            return ()
+        if isinstance(self.spec, OpSpec) and trivial_passes(self.spec, vector):
             return ()
         allowed = [
             expected_output
@@ -126,7 +142,7 @@ class MutantRunner:
             for expected_output in expected_outputs
         ]
         shapes = {expected_output.expected.shape for expected_output in allowed}
-        subject = Subject(self.spec, vector.case, vector.inputs, shapes)
+        subject = subject_of(self.spec, vector.case, vector.arguments, shapes)
         outputs_by_mutant = {
             mutant: subject.under(implementation) for mutant, implementation in self._among(among)
         }

@@ -34,8 +34,7 @@ def draw(
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
-    from conformance.mutation import mutants_of
-    from conformance.specification import select_specs, shipped_specs
+    from conformance.specification import mutants_of, select_specs, shipped_specs
     from conformance.suite import strict_json
     from conformance.suite.manifest import Manifest
     from conformance.suite.origin import carried_origin, shipped_origin

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -131,11 +131,13 @@ def generate(
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.partition_options import supported_subsets_of
+    from conformance.core.operator import Operator
     from conformance.errors import UsageError
     from conformance.generate import plan, recorded
+    from conformance.generate.definition_suite import make_definitions
     from conformance.generate.suites import versions
-    from conformance.mutation import mutants_of
-    from conformance.specification import by_rules, select_specs
+    from conformance.spec.model import OpSpec
+    from conformance.specification import mutants_of, select_specs
     from conformance.suite.origin import carried_origin, shipped_origin
     from conformance.suite.recorded_cases import committed_operators
     from conformance.suite.shipped_suite import recorded_unreachable
@@ -163,11 +165,7 @@ def generate(
     if subsets is not None:
         specs = {op: spec for op, spec in specs.items() if op in subsets.by_op}
     recorded_ops = [cases_of_op.op for cases_of_op in recorded_cases]
-    selected_anew = [
-        by_rules(spec, "generate without --drawn")
-        for op, spec in specs.items()
-        if op not in recorded_ops
-    ]
+    selected_anew = [spec for op, spec in specs.items() if op not in recorded_ops]
     root = seed or 0
     bases = [shipped_origin(specs[op]) for op in recorded_ops]
     bases += [carried_origin(spec, mutants_of(spec)) for spec in selected_anew]
@@ -177,16 +175,16 @@ def generate(
     _announce(recorded_cases, specs, selected_anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
-        generated = list(
-            plan.make(
-                selected_anew,
-                root=root,
-                processes=processes,
-                progress=progress.at,
-                suite=suite,
-                claims=None if subsets is None else subsets.by_op,
-            )
-        )
+        effort: dict[str, Any] = {
+            "root": root,
+            "processes": processes,
+            "progress": progress.at,
+            "suite": suite,
+            "claims": None if subsets is None else subsets.by_op,
+        }
+        rules = [spec for spec in selected_anew if isinstance(spec, OpSpec)]
+        definitions = [spec for spec in selected_anew if isinstance(spec, Operator)]
+        generated = [*plan.make(rules, **effort), *make_definitions(definitions, **effort)]
         new = plan.known(generated)
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
             recorded.vectors(recorded_cases, specs, processes=processes, progress=progress.at),
@@ -226,7 +224,7 @@ def _mutants(written: Suite, spec: Specification) -> tuple[int, list[str]]:
 
     Mutants that no partition can kill are left out.
     """
-    from conformance.mutation import mutants_of
+    from conformance.specification import mutants_of
 
     kill_counts = written.manifest.faults.get(spec.op, {})
     unkillable = written.manifest.strength[spec.op].parts.never_killed

@@ -20,7 +20,7 @@ from conformance.core.machine import Simulation, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
 from conformance.dtypes import DTYPES, Array
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
 MAX_TERMS = 1 << 22
 """Terms of a definition beyond which no mutant is evaluated: its shape is not the right one."""
@@ -40,9 +40,23 @@ class Implementation:
         """The names of the changes that say how sums are kept."""
         return tuple(c.name for c in self.changes if isinstance(c, HabitChange))
 
-    def beside(self, *changes: DefinitionChange) -> Implementation:
-        """Return the implementation with further changes."""
-        return Implementation(self.operator, *self.changes, *changes)
+    def beside(self, *changes: DefinitionChange) -> Implementation | None:
+        """Return the implementation with further changes.
+
+        None where they make no sense together, or write anew what another has written.
+        """
+        every = (*self.changes, *changes)
+        edits = [
+            edit for change in every if isinstance(change, TextChange) for edit in change.edits
+        ]
+        if len({(place, part) for place, part, _ in edits}) < len(edits):
+            return None
+        together = Implementation(self.operator, *every)
+        try:
+            together.under(every)
+        except ConformanceError:
+            return None
+        return together
 
     def holding(self, binding: Binding) -> tuple[DefinitionChange, ...]:
         """Return the changes whose conditions hold in a case."""

@@ -9,21 +9,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from conformance.core.functions import of_type
 from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import ExpressionError
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
+
+if TYPE_CHECKING:
+    from conformance.core.implementation import Implementation
+    from conformance.core.mutant_changes import DefinitionChange
+    from conformance.core.subject import Subject
+    from conformance.model import Case
 
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
@@ -221,6 +230,31 @@ class Operator:
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+    def implementation(self, *changes: DefinitionChange) -> Implementation:
+        """Return the operator under some changes."""
+        from conformance.core.implementation import Implementation
+
+        return Implementation(self, *changes)
+
+    def subject(
+        self,
+        case: Case,
+        inputs: Sequence[Array | None],
+        shapes: Collection[tuple[int, ...]] = (),
+    ) -> Subject:
+        """Prepare a valid case to be evaluated under implementations."""
+        from conformance.core.subject import Subject
+
+        return Subject(self, case, inputs, shapes)
+
+    def may_differ(
+        self, cases: Sequence[Case], implementations: Sequence[Implementation]
+    ) -> NDArray[np.bool_]:
+        """Mark the implementations that may have other outputs, (cases, implementations)."""
+        from conformance.core.case_geometry import may_differ
+
+        return may_differ(self, cases, implementations)
 
 
 @lru_cache(maxsize=64)

@@ -23,16 +23,9 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.interpretation_match import required_precision
 from conformance.model import Answer, Vector
-from conformance.mutation import (
-    Implementation,
-    Subject,
-    accumulators,
-    beside,
-    interpretation_changes,
-    subject_of,
-)
+from conformance.reference.implementations import EvaluatedCase, Implementation, subject_of
 from conformance.spec.catalogue import Change
-from conformance.specification import Specification
+from conformance.specification import Specification, interpretation_changes
 
 Mask = NDArray[np.bool_]
 
@@ -90,7 +83,7 @@ class ObservedVector:
         self.level = level
 
     @property
-    def _evaluator(self) -> Subject | OutputSubset:
+    def _evaluator(self) -> EvaluatedCase[Any]:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
@@ -105,10 +98,10 @@ class ObservedVector:
         return sum(array.size for array in arrays)
 
     @cached_property
-    def _small(self) -> Subject | OutputSubset:
+    def _small(self) -> EvaluatedCase[Any]:
         return self.evaluator()
 
-    def evaluator(self) -> Subject | OutputSubset:
+    def evaluator(self) -> EvaluatedCase[Any]:
         """Prepare the oracle on this vector, restricted to the observed outputs."""
         return (
             self.full_evaluator()
@@ -116,7 +109,7 @@ class ObservedVector:
             else OutputSubset(self.full_evaluator(), self._only)
         )
 
-    def full_evaluator(self) -> Subject:
+    def full_evaluator(self) -> EvaluatedCase[Any]:
         """Prepare the oracle on this vector, to be evaluated under other rules."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
@@ -126,7 +119,7 @@ class ObservedVector:
             for expected_output in expected_outputs
         }
         shapes |= {output.shape for output in self.outputs or ()}
-        return subject_of(self.spec, self.vector, shapes)
+        return subject_of(self.spec, self.vector.case, self.vector.arguments, shapes)
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
@@ -174,7 +167,7 @@ class ObservedVector:
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
-            *accumulators(implementation),
+            *implementation.accumulators,
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
@@ -226,7 +219,7 @@ class ObservedVector:
         """An implementation that follows interpretations, too; None where one rules out the
         other."""
         followed = [interpretations[part] for part in name.split("+") if part in interpretations]
-        return beside(self.spec, implementation, followed)
+        return implementation.beside(*followed)
 
     def consistency(self, implementation: Implementation) -> Agreement:
         """Return how well an implementation passes the vector.
@@ -347,7 +340,7 @@ class ObservedVector:
                     close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
-        if accumulators(implementation) or any(
+        if implementation.accumulators or any(
             room is None and got.dtype.kind not in "iu"
             for got, room in zip(self.outputs, self._tolerances, strict=True)
         ):
@@ -454,5 +447,5 @@ class ObservedVector:
 
 
 @lru_cache(maxsize=4)
-def _large(observed: ObservedVector) -> Subject | OutputSubset:
+def _large(observed: ObservedVector) -> EvaluatedCase[Any]:
     return observed.evaluator()

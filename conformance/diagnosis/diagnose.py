@@ -105,8 +105,8 @@ class RunDiagnosis:
         }
         return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
-    def rule_changes(self, finding: Finding) -> list[Change]:
-        """Return the rule changes that the backend is taken to have."""
+    def changes(self, finding: Finding) -> list[Change]:
+        """Return the changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Mutants
 from conformance.model import Vector
-from conformance.mutation import Implementation, implementation_of, subject_of
+from conformance.reference.implementations import Implementation, implementation_of, subject_of
 from conformance.specification import Specification
 from conformance.suite.entries import Entry
 
@@ -48,7 +48,7 @@ def distinguishing_vector(
         elif any(killed) and is_in_code_paths(entry):
             return entry.id
     implementation = [
-        implementation_of(spec, (mutant.change for mutant in mutants)) for mutants in candidates
+        implementation_of(spec, *(mutant.change for mutant in mutants)) for mutants in candidates
     ]
     for entry in islice(filter(is_in_code_paths, all_killed), MAX_EVALUATED):
         if _differ(spec, read(entry.id), implementation):
@@ -67,7 +67,7 @@ def untested_vectors(
 
 
 def _differ(spec: Specification, vector: Vector, implementation: Sequence[Implementation]) -> bool:
-    subject = subject_of(spec, vector)
+    subject = subject_of(spec, vector.case, vector.arguments)
     first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(
         a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")

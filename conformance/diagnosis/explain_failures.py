@@ -16,7 +16,7 @@ from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, Operat
 from conformance.diagnosis.search import Search
 from conformance.failure_kind import FailureKind
 from conformance.model import ALL_OPEN, Answer, Result, Status, Vector
-from conformance.mutation import implementation_of, interpretation_changes, subject_of
+from conformance.reference.implementations import implementation_of, subject_of
 from conformance.spec.catalogue import Mutant
 from conformance.specification import Specification
 
@@ -93,11 +93,13 @@ def extend_explanations(
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
     vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
-    subjects = {id: subject_of(spec, v) for id, v in vectors.items()}
-    interpretations = interpretation_changes(spec)
+    subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in vectors.items()}
+    interpretations = {
+        interpretation.name: interpretation for interpretation in spec.interpretations
+    }
     extended = []
     for explanation in explained:
-        implementation = implementation_of(spec, (mutant.change for mutant in explanation.mutants))
+        implementation = implementation_of(spec, *(mutant.change for mutant in explanation.mutants))
         agrees: dict[str, Agreement] = {}
         failures = {} if explanation.outputs else evidence.failed
         for id, failure in failures.items():

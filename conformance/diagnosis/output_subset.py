@@ -6,10 +6,10 @@ A kernel may compute values and indices apart, and have a bug in one of them alo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from conformance.dtypes import Array
-from conformance.mutation import Implementation, Subject
+from conformance.reference.implementations import EvaluatedCase, Implementation
 
 T = TypeVar("T")
 
@@ -20,9 +20,9 @@ def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...
 
 
 class OutputSubset:
-    """A subject (:func:`conformance.mutation.subject_of`) restricted to some outputs."""
+    """An evaluated case restricted to some outputs."""
 
-    def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
+    def __init__(self, subject: EvaluatedCase[Any], numbers: Sequence[int]) -> None:
         self._subject, self._numbers = subject, numbers
         self.outputs = list(select_outputs(numbers, subject.outputs))
 
@@ -33,14 +33,18 @@ class OutputSubset:
             return self.outputs
         return list(select_outputs(self._numbers, outputs))
 
+    def answers(self, implementation: Implementation) -> bool:
+        """Return whether an implementation has outputs, with elements."""
+        return self._subject.answers(implementation)
+
     def ends(self, implementation: Implementation, precision: str) -> list[tuple[Array, Array]]:
-        """Compute the accepted intervals, as the subject does."""
+        """Compute the accepted intervals, as :meth:`EvaluatedCase.ends`."""
         return list(select_outputs(self._numbers, self._subject.ends(implementation, precision)))
 
     def unspecified(
         self, implementation: Implementation, precision: str | None = None
     ) -> list[Array]:
-        """Mark unspecified elements, as the subject does."""
+        """Mark unspecified elements, as :meth:`EvaluatedCase.unspecified`."""
         return list(
             select_outputs(self._numbers, self._subject.unspecified(implementation, precision))
         )

@@ -10,7 +10,7 @@ from itertools import islice
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.operator_results import OperatorResults
-from conformance.mutation import implementation_of
+from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 
 MIN_FAILURES = 10
@@ -64,7 +64,7 @@ def find_resemblance(
     if len(failures) < MIN_FAILURES:
         return None
     implementations = [
-        (mutant, implementation_of(evidence.spec, [mutant.change])) for mutant in mutants
+        (mutant, implementation_of(evidence.spec, mutant.change)) for mutant in mutants
     ]
     equal_counts: Counter[int] = Counter()
     for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):

@@ -25,13 +25,13 @@ from conformance.diagnosis.explanation import (
 )
 from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import DTYPES
-from conformance.mutation import (
+from conformance.reference.implementations import (
     Implementation,
     implementation_of,
-    interpretation_changes,
-    may_combine,
+    may_be_together,
 )
 from conformance.spec.catalogue import Mutant
+from conformance.specification import interpretation_changes
 
 GLANCES = 20_000
 """How often failures are held against mutants of the whole catalogue, at most."""
@@ -198,7 +198,7 @@ class Search:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(first, second):
             mutants = tuple(chain(*pair))
-            if may_combine(self._evidence.spec, mutants):
+            if may_be_together(self._evidence.spec, *(mutant.change for mutant in mutants)):
                 yield mutants
 
     def _supported(self) -> list[Explanation]:
@@ -435,8 +435,9 @@ class Search:
     def _implementation(self, mutants: Mutants) -> Implementation:
         key = tuple(mutant.id for mutant in mutants)
         if key not in self._cache:
-            changes = (mutant.change for mutant in mutants)
-            self._cache[key] = implementation_of(self._evidence.spec, changes)
+            self._cache[key] = implementation_of(
+                self._evidence.spec, *(mutant.change for mutant in mutants)
+            )
         return self._cache[key]
 
 

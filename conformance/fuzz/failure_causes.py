@@ -13,9 +13,12 @@ from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.exception_text import comparison_key
 from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Result, Vector
-from conformance.reference.subject import Altered
+from conformance.reference.implementations import (
+    Implementation,
+    implementation_of,
+    may_be_together,
+)
 from conformance.spec.model import OpSpec
-from conformance.spec.rule_change import find_cycle
 
 MAX_PAIRED = 6
 """Causes whose mutants are tried in pairs on a failure that none explains alone."""
@@ -55,7 +58,7 @@ class FailureCauses:
         self._spec, self._runner = spec, runner
         self._level, self._precision = level, precision
         self._mutants = {mutant.id: mutant for mutant in runner.mutants}
-        self._implementations: dict[tuple[str, ...], Altered] = {}
+        self._implementations: dict[tuple[str, ...], Implementation] = {}
 
     def match(self, vector: Vector, result: Result) -> FailureCause | None:
         """Return the cause that gives such a failure; None if it is a new one."""
@@ -116,11 +119,8 @@ class FailureCauses:
         explained = [cause for cause in self.causes if cause.mutants][:MAX_PAIRED]
         for first, second in combinations(explained, 2):
             pair = (min(first.mutants), min(second.mutants))
-            changes = [self._mutants[name].rule_change for name in pair]
-            rules = [rule for change in changes for rule in change.replace]
-            if len(set(rules)) < len(rules):
-                continue
-            if any(find_cycle(self._spec, *(change.replace for change in changes))):
+            changes = [self._mutants[name].change for name in pair]
+            if not may_be_together(self._spec, *changes):
                 continue
             if self._agreement(observed, *pair) >= Agreement.EQUAL:
                 return first
@@ -144,10 +144,10 @@ class FailureCauses:
             return None
         return ObservedVector(self._spec, vector, outputs, self._precision, self._level)
 
-    def _implementation(self, *names: str) -> Altered:
+    def _implementation(self, *names: str) -> Implementation:
         if names not in self._implementations:
-            changes = [self._mutants[name].rule_change for name in names]
-            self._implementations[names] = Altered(self._spec, *changes)
+            changes = [self._mutants[name].change for name in names]
+            self._implementations[names] = implementation_of(self._spec, *changes)
         return self._implementations[names]
 
 

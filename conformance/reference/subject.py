@@ -18,6 +18,7 @@ from conformance.reference.variants import definitions_of, reached
 from conformance.spec.family_index import family_of
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.rule_change import find_cycle
 
 
 class Altered:
@@ -29,6 +30,18 @@ class Altered:
     def __init__(self, spec: OpSpec, *variants: RuleChange) -> None:
         self.spec, self.variants = spec, variants
         self._parts: dict[frozenset[int], _Part] = {}
+
+    @property
+    def accumulators(self) -> tuple[str, ...]:
+        """The names of the variants that say how sums are kept."""
+        return tuple(change.name for change in self.variants if "accumulator" in change.replace)
+
+    def beside(self, *changes: RuleChange) -> Altered | None:
+        """Return the implementation with further variants; None where they are circular."""
+        variants = (*self.variants, *changes)
+        if any(find_cycle(self.spec, *(change.replace for change in variants))):
+            return None
+        return Altered(self.spec, *variants)
 
     def part(self, holding: frozenset[int]) -> _Part:
         """The implementation where exactly the guards of these variants hold, by their places."""

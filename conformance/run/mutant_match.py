@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpack_outputs
 from conformance.model import Result
-from conformance.mutation import implementation_of, interpretation_changes
+from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 from conformance.suite.store import Suite
 
@@ -51,8 +51,9 @@ class Prediction:
 
     def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = implementation_of(failure.spec, (fault.change for fault in faults))
-            return failure.agreement(altered, interpretation_changes(failure.spec))
+            altered = implementation_of(failure.spec, *(fault.change for fault in faults))
+            readings = {reading.name: reading for reading in failure.spec.interpretations}
+            return failure.agreement(altered, readings)
         except Exception:
             # A vector that is no case of the specification; mutants that are circular together.
             # A defect of a mutant costs its name, never the run.

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.errors import ConformanceError
 from conformance.model import Finding
-from conformance.mutation import implementation_of, subject_of
+from conformance.reference.implementations import implementation_of, subject_of
 from conformance.spec.catalogue import Change
 from conformance.specification import planes_of
 from conformance.suite.store import Suite
@@ -29,8 +29,8 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Fi
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]
     try:
-        subject = subject_of(spec, vector)
-        output = subject.under(implementation_of(spec, variants))[names.index(witness.output)]
+        subject = subject_of(spec, vector.case, vector.arguments)
+        output = subject.under(implementation_of(spec, *variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
     index = witness.index[: planes_of(spec, len(witness.index))]

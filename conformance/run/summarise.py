@@ -21,7 +21,7 @@ from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
 from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.spec.model import OpSpec
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.specification import case_in_a_line, shipped_operators
 from conformance.strength import DEFAULT_MIN_STRENGTH, RunStrength
 from conformance.suite.store import Suite
@@ -74,9 +74,10 @@ def diagnosed_findings(
         try:  # a defect of this tool costs a picture or a name, never the run
             facts |= _case(smallest, suite)
             detailed = replace(detailed, diagnosis=diagnosis.diagnose(finding))
-            variants = diagnosis.rule_changes(finding)
-            detailed = illustrator.illustrated(detailed, smallest, variants)
-            detailed = with_given(detailed, suite, variants)
+            changes = diagnosis.changes(finding)
+            rules = [change for change in changes if isinstance(change, RuleChange)]
+            detailed = illustrator.illustrated(detailed, smallest, rules)
+            detailed = with_given(detailed, suite, changes)
         except Exception as error:
             defect = describe_exception(error)
         also = {"defect": defect} if defect else {}

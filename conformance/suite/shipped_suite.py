@@ -12,11 +12,10 @@ from itertools import chain
 from pathlib import Path
 
 from conformance.core.operator import Operator
-from conformance.mutation import mutants_of
 from conformance.resources import directory
 from conformance.spec import loader
 from conformance.spec.strata import strata_of
-from conformance.specification import Specification, spec_digest
+from conformance.specification import Specification, mutants_of, spec_digest
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin

@@ -15,7 +15,6 @@ from conformance import remote
 from conformance.core.operator import Operator
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Case
-from conformance.mutation import mutants_of
 from conformance.replacement import resolved
 from conformance.spec import mutants
 from conformance.spec.catalogue import Mutant
@@ -24,6 +23,7 @@ from conformance.specification import (
     Specification,
     definition_problem,
     load_whole,
+    mutants_of,
     shipped_specs,
     spec_digest,
 )

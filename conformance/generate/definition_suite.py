@@ -1,0 +1,206 @@
+"""The suite of an operator that is a definition: planned cases, what they kill, and what is added.
+
+A mutant is killed nearly everywhere, so each is tried, partition by partition, until some cases of
+it have killed it. What no planned case kills is tried on cases that are drawn beside; one that
+kills is added. The rest is not seen to show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import prod
+
+import numpy as np
+
+from conformance import parallel
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.score import MutationScore
+from conformance.choices import SuiteName
+from conformance.core.negative import negative_tests
+from conformance.core.operator import Operator
+from conformance.errors import UsageError
+from conformance.generate.definition_cases import draw_cases
+from conformance.generate.definition_plan import PlannedCase, plan
+from conformance.generate.narrow import Claim
+from conformance.generate.plan import Made
+from conformance.model import Case, Vector
+from conformance.specification import build, condition_of, mutants_of
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.unreachable import Unreachable
+
+POOL = 4_000
+"""Random cases that a core suite is selected from."""
+
+SMOKE_POOL = 600
+
+ENOUGH_KILLS = 3
+"""Cases of a partition that kill a mutant, after which it is not tried on others."""
+
+BESIDE = 60
+"""Further cases of a partition that what is not killed is tried on."""
+
+STARTS = 300
+"""Valid cases that negative tests start from."""
+
+CORE, SMOKE = ("core",), ("smoke", "core")
+
+
+@dataclass(frozen=True)
+class PartitionTask:
+    """The planned cases of one partition, to be evaluated; ``seed`` is that of further cases."""
+
+    operator: Operator
+    partition: Partition
+    planned: tuple[PlannedCase, ...] = field(repr=False)
+    seed: int
+    beside: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.operator.op} {self.partition}"
+
+    def run(self) -> PartitionVectors:
+        """Build the vectors, and find what they kill."""
+        runner = MutantRunner(self.operator, mutants_of(self.operator))
+        counts: Counter[str] = Counter()
+        vectors: list[tuple[Vector, tuple[str, ...]]] = []
+        kills: dict[str, tuple[Kill, ...]] = {}
+        for entry in sorted(self.planned, key=lambda entry: _size(entry.case)):
+            vector = build(self.operator, entry.case)
+            vectors.append((vector, _suites(entry)))
+            if SuiteName.LARGE not in entry.suites:
+                kills[vector.id] = _kills(runner, vector, counts, ENOUGH_KILLS)
+        for case in self._further():
+            if all(counts[mutant.id] for mutant in runner.mutants):
+                break
+            vector = build(self.operator, case)
+            killed = _kills(runner, vector, counts, 1)
+            if killed and vector.id not in kills:
+                vectors.append((vector, CORE))
+                kills[vector.id] = killed
+        never = frozenset(mutant.id for mutant in runner.mutants if not counts[mutant.id])
+        tried = len(kills) + self.beside
+        return PartitionVectors(self.partition, tuple(vectors), kills, never, tried)
+
+    def _further(self) -> list[Case]:
+        if not self.beside:
+            return []
+        dtypes, ranks = (self.partition.dtype,), (self.partition.rank,)
+        return draw_cases(self.operator, self.beside, seed=self.seed, dtypes=dtypes, ranks=ranks)
+
+
+@dataclass(frozen=True)
+class PartitionVectors:
+    """The vectors of a partition with their suites, and the mutants that they kill, by id.
+
+    ``never`` are those that none of ``tried`` cases kills.
+    """
+
+    partition: Partition
+    vectors: tuple[tuple[Vector, tuple[str, ...]], ...]
+    kills: Mapping[str, tuple[Kill, ...]]
+    never: frozenset[str]
+    tried: int
+
+
+def make_definitions(
+    operators: Sequence[Operator],
+    *,
+    root: int,
+    processes: int,
+    progress: parallel.Progress,
+    suite: str = "core",
+    claims: Mapping[str, Claim] | None = None,
+) -> Iterator[Made]:
+    """Make the core suites of operators, in their order; for ``smoke`` only what it needs.
+
+    With ``claims`` cases are those that are claimed of an operator. Raises UsageError where there
+    are none.
+    """
+    is_smoke = suite == SuiteName.SMOKE
+    for number, operator in enumerate(operators):
+        progress(f"{operator.op} cases", number, len(operators))
+        claim = (claims or {}).get(operator.op)
+        planned = [
+            entry
+            for entry in plan(operator, root, pool=SMOKE_POOL if is_smoke else POOL)
+            if (claim is None or _is_claimed(operator, claim, entry.case))
+            and (not is_smoke or SuiteName.SMOKE in entry.suites)
+        ]
+        if not planned:
+            raise UsageError(f"no case of {operator.op} is claimed")
+        tasks = [
+            PartitionTask(operator, partition, tuple(entries), root + 1, 0 if is_smoke else BESIDE)
+            for partition, entries in groupby(
+                sorted(planned, key=lambda e: _partition(e.case)), key=lambda e: _partition(e.case)
+            )
+        ]
+        done = parallel.run(tasks, processes=processes, progress=progress, total=len(tasks))
+        yield _made(operator, list(done), root)
+
+
+def _is_claimed(operator: Operator, claim: Claim, case: Case) -> bool:
+    if case.dtype not in claim.dtypes or case.rank not in claim.ranks:
+        return False
+    return not any(condition_of(operator, text).holds(case) for text in claim.left_out)
+
+
+def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> Made:
+    mutants = mutants_of(operator)
+    members = [member for part in parts for member in part.vectors]
+    members.sort(key=lambda member: _order(member[0].case))
+    kills = {id: killed for part in parts for id, killed in part.kills.items()}
+    score = MutationScore(operator.op, mutants, kills)
+    tests = negative_tests(operator, draw_cases(operator, STARTS, seed=root))
+    rejected = [build(operator, test.case, test.level) for test in tests]
+    suites = {vector.id: names for vector, names in members}
+    suites |= {vector.id: SMOKE for vector in rejected}
+    survivors = {
+        part.partition: Survivors(
+            stated=dict.fromkeys(part.never, f"not seen to show in {part.tried} cases")
+        )
+        for part in parts
+    }
+    return Made(
+        op=operator.op,
+        vectors=(*(vector for vector, _ in members), *rejected),
+        suites=suites,
+        kills={id: tuple(kill.mutant for kill in killed) for id, killed in kills.items()},
+        excused={
+            id: tuple(kill.mutant for kill in killed if not kill.at_must)
+            for id, killed in kills.items()
+        },
+        strength=Unreachable(
+            indistinguishable=score.indistinguishable, parts=SurvivorTable(survivors)
+        ),
+        uncovered=(),
+    )
+
+
+def _kills(
+    runner: MutantRunner, vector: Vector, counts: Counter[str], enough: int
+) -> tuple[Kill, ...]:
+    """Return what a vector kills of the mutants that too few have killed; count it."""
+    among = np.array([counts[mutant.id] < enough for mutant in runner.mutants])
+    killed = runner.kills(vector, among)
+    counts.update(kill.mutant for kill in killed)
+    return killed
+
+
+def _suites(entry: PlannedCase) -> tuple[str, ...]:
+    return ("core", *entry.suites) if entry.suites == (SuiteName.LARGE,) else entry.suites
+
+
+def _partition(case: Case) -> Partition:
+    return Partition(case.dtype, case.rank)
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(prod(shape) for shape in case.shapes.values()), case.id
+
+
+def _order(case: Case) -> tuple[int, int, str]:
+    return (case.rank, *_size(case))
