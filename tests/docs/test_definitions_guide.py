@@ -51,9 +51,11 @@ def test_a_file_is_short_and_sound(file: Path) -> None:
     assert (result.exit_code, result.output.split(", ")[0]) == (0, f"{file}: ok")
 
 
-def test_what_spec_show_prints() -> None:
-    command = ["spec", "show", str(LAYER), "--section", "rules"]
-    result = CliRunner().invoke(main, command, env={"COLUMNS": "80"})
+@pytest.mark.parametrize(
+    "command", [["lint", str(LAYER)], ["show", str(LAYER), "--section", "rules"]]
+)
+def test_what_commands_print(command: list[str]) -> None:
+    result = CliRunner().invoke(main, ["spec", *command], env={"COLUMNS": "80"})
     assert result.output.replace(f"{EXAMPLES}/", "") in section("What to do with it")
 
 
