@@ -136,7 +136,7 @@ def reads_of(evaluation: Evaluation, output: Output, index: Index) -> ElementRea
         raise ValueError(f"{output.name} has the shape {list(outer)}, no element {list(index)}")
     # What joins or omits dimensions leaves the order of the elements as it is.
     flat = int(np.ravel_multi_index(index, outer)) if outer else 0
-    point = np.array(np.unravel_index(flat, shape), np.int64).reshape(1, len(shape))
+    point = _positions(np.array([flat]), shape)
     accesses, products = _followed(evaluation, definition, point)
     tensors = tuple(
         _merged(name, array.shape, accesses.get(name, []))
@@ -191,8 +191,13 @@ def _gathered(accesses: Sequence[Access]) -> tuple[Positions, NDArray[np.int64]]
     unique, inverse = np.unique(flat, return_inverse=True)
     sums = np.zeros(len(unique), np.int64)
     np.add.at(sums, inverse, counts)
-    columns = np.array(np.unravel_index(unique, shape), np.int64)
-    return columns.reshape(len(shape), len(unique)).T, sums
+    return _positions(unique, shape), sums
+
+
+def _positions(flat: NDArray[np.int64], shape: Shape) -> Positions:
+    """The positions of elements in row-major order; a tensor without dimensions has one."""
+    columns = np.unravel_index(flat, shape) if shape else ()
+    return np.array(columns, np.int64).reshape(len(shape), len(flat)).T
 
 
 def _merged(name: str, shape: Shape, accesses: Sequence[Access]) -> TensorReads:
@@ -219,7 +224,7 @@ class _Points(IndexSpace):
     ) -> None:
         super().__init__(evaluation, definition)
         rows, inner = self.rows, self.shape[self.rows :]
-        columns = iter(points.T.reshape(points.shape[1], -1, *[1] * len(inner)))
+        columns = iter(points.T.reshape(points.shape[1], len(points), *[1] * len(inner)))
         for name, index in self.names.items():
             entries = index if isinstance(index, tuple) else (index,)
             moved = tuple(
@@ -229,7 +234,7 @@ class _Points(IndexSpace):
             self.names[name] = moved if isinstance(index, tuple) else moved[0]
         self.shape = (len(points), *inner)
         self.rows, self.summed = 1, tuple(range(1, len(self.shape)))
-        self.weights = weights.reshape(-1, *[1] * len(inner))
+        self.weights = weights.reshape(len(points), *[1] * len(inner))
         self.products: tuple[Access, ...] = ()
 
     def _name(self, name: str) -> Any:

@@ -67,6 +67,8 @@ class DefinitionFacts:
             text = f"{tensor.type} {' or '.join(map(_shape, tensor.shapes))}"
             if tensor.broadcast:
                 text += ", stretched to this shape"
+            if tensor.entries is not None:
+                text += f", a number per {tensor.entries.per}: {_values(tensor.entries)}"
             if tensor.absent is not None:
                 text += f"; read as {tensor.absent} if not given"
             yield InterfaceRow(tensor.name, "input", text)
@@ -143,6 +145,13 @@ def _values(attribute: Attribute) -> str:
         return "true, false"
     if attribute.type != "int":
         return "any number"
+    if attribute.words:
+        words = ", ".join(f"{word} ({number})" for word, number in attribute.words.items())
+        return f"{_bounds(attribute)}, or {words}"
+    return _bounds(attribute)
+
+
+def _bounds(attribute: Attribute) -> str:
     low, high = attribute.min, attribute.max
     if low is not None and high is not None:
         return f"{low} to {high}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,11 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from conformance.cli.spec_text import SECTIONS
-from conformance.docs.html import operator_page
+from conformance.cli import definition_text
+from conformance.cli.spec_text import SECTIONS, Entry
+from conformance.core.loader import load_operator, shipped_names
+from conformance.docs.definition_facts import DefinitionFacts
+from conformance.docs.html import definition_page, operator_page
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.spec.loader import shipped_specs
 from conformance.suite.store import open_suite
@@ -47,7 +50,7 @@ SOURCE = re.compile(r'(src|srcset)="(?!https?:)([^"]+)"')
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    names = sorted(shipped_specs())
+    names = sorted((*shipped_specs(), *shipped_names()))
     assert config.nav is not None
     config.nav.insert(2, {"Operators": [{op: f"{FOLDER}/{op}.md"} for op in names]})
     return config
@@ -63,7 +66,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         pages = {f"{op}.md": "\n".join(_short(told, whole)), whole: operator_page(told)}
         for name, content in pages.items():
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
+    for op in shipped_names():
+        facts, whole = DefinitionFacts(load_operator(op)), f"{op}-whole.html"
+        pages = {f"{op}.md": "\n".join(_definition(facts, whole)), whole: definition_page(facts)}
+        for name, content in pages.items():
+            files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
     return files
+
+
+def _definition(facts: DefinitionFacts, whole: str) -> Iterator[str]:
+    """The lines of the short page of an operator that is a definition."""
+    yield f"# {facts.op}\n\n{_plain(facts.summary)}\n"
+    if facts.document is not None:
+        yield f"[{_plain(facts.document.title)}]({facts.document.url}){{rel=noreferrer}}\n"
+    yield f"[The page with formulas]({whole}) says the same in mathematical notation.\n"
+    for heading, entries in definition_text.SECTIONS.values():
+        yield from _section(heading, entries(facts))
+
+
+def _section(heading: str, entries: Iterable[Entry]) -> Iterator[str]:
+    yield f"## {heading}\n"
+    for name, paragraphs in entries:
+        yield f"`{name}`\n"
+        yield from (f":   {_plain(text)}\n" for text in paragraphs if text)
 
 
 def _short(told: OperatorFacts, whole: str) -> Iterator[str]:
@@ -77,10 +102,7 @@ def _short(told: OperatorFacts, whole: str) -> Iterator[str]:
     )
     for section in SHORT:
         heading, entries = SECTIONS[section]
-        yield f"## {heading}\n"
-        for name, paragraphs in entries(told):
-            yield f"`{name}`\n"
-            yield from (f":   {_plain(text)}\n" for text in paragraphs if text)
+        yield from _section(heading, entries(told))
 
 
 def _plain(text: str) -> str:

@@ -7,10 +7,13 @@ import pytest
 from core_operators import operator
 
 from conformance.codec import to_json
+from conformance.core.data import inputs_of
 from conformance.core.element_picture import drawn_positions, element_picture
 from conformance.core.evaluate import Evaluation
-from conformance.core.loader import load_operator
+from conformance.core.loader import load_operator, shipped_names
+from conformance.generate.definition_cases import draw_cases
 from conformance.log.detail import ElementPicture, ReadSlice, ReadTensor, parse_detail
+from conformance.report.element_picture import element_pictures
 
 
 def test_a_convolution_in_its_corner() -> None:
@@ -100,3 +103,18 @@ def test_a_large_case_has_a_small_picture() -> None:
 )
 def test_positions_that_are_drawn(read: list[int], size: int, drawn: tuple[int, ...]) -> None:
     assert drawn_positions(read, size) == drawn
+
+
+@pytest.mark.parametrize("op", shipped_names())
+def test_any_case_of_any_operator_is_drawn(op: str) -> None:
+    spec = load_operator(op)
+    output = spec.outputs[0]
+    for case in draw_cases(spec, 8, seed=1):
+        inputs = dict(zip(spec.tensors, inputs_of(spec, case), strict=True))
+        evaluation = Evaluation(spec, case.attributes, inputs)
+        (expected, *_) = evaluation.outputs()
+        last = tuple(size - 1 for size in expected.shape)
+        picture = element_picture(evaluation, output, last)
+        assert parse_detail({"reads": to_json(picture)}).reads == picture
+        assert len(element_pictures(picture)) == len(picture.tensors)
+        assert sum(tensor.elements for tensor in picture.tensors) > 0 or not picture.of_terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +13,12 @@ import conformance
 from conformance.cli import main
 from conformance.errors import InvalidCase, UsageError
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "definitions.md"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "own.LocallyConnected.yaml"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    text = re.search(r"```yaml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    assert text is not None
-    path = tmp_path / "own.LocallyConnected.yaml"
-    path.write_text(text[1], "utf-8")
-    return path
+    return Path(shutil.copy(EXAMPLE, tmp_path))
 
 
 def test_its_values_are_those_of_loops(file: Path) -> None:
@@ -47,7 +43,7 @@ def test_it_is_checked(file: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("B[m]", "B[q]"), "utf-8")
     result = CliRunner().invoke(main, ["spec", "lint", str(file)])
     assert result.exit_code == 2
-    assert f"{file}:24:23: unknown name 'q'" in result.output
+    assert f"{file}:25:23: unknown name 'q'" in result.output
 
 
 def test_what_does_not_fit_is_said(file: Path) -> None:

@@ -101,6 +101,24 @@ def test_terms_that_do_not_count_read_nothing() -> None:
     assert [counted(tensor) for tensor in element.tensors] == [{(0, 0, 1): 1}, {(0, 0, 1): 1}]
 
 
+SUM = """
+op: own.Sum
+types: {T: [f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define:
+  Y: {at: {}, over: {k: N}, term: "X[k]", combine: sum}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_tensors_without_dimensions() -> None:
+    element = reads(operator("Gemm"), {"A": ones(1, 2), "B": ones(2, 1), "C": ones()}, (0, 0))
+    assert counted(element.tensors[2]) == {(): 1}
+    element = reads(read_operator(SUM), {"X": ones(3)}, ())
+    assert counted(element.tensors[0]) == {(0,): 1, (1,): 1, (2,): 1}
+
+
 def test_an_element_of_a_large_case() -> None:
     inputs = {"X": ones(8, 64, 128, 128), "W": ones(64, 64, 3, 3)}
     element = reads(load_operator("onnx.Conv-22"), inputs, (7, 63, 125, 125))

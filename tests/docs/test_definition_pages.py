@@ -135,6 +135,13 @@ def test_sections_of_a_shipped_definition() -> None:
     assert "Y[b, i, j] = ∑(k) A[b, i, k] × B[b, k, j]" in run("show", "onnx.MatMul-13").output
 
 
+def test_a_tensor_that_decides_shapes_and_words_for_numbers() -> None:
+    shown = run("show", "ConvolutionBackpropData-1", "--section", "interface").output
+    assert "input: T_IND [length(size)], a number per axis: at least " in shown
+    shown = run("show", "torch.conv-2", "--section", "attributes").output
+    assert "int, one per axis: at least 0, or valid (0), same (-1)" in shown
+
+
 def test_a_section_or_a_log_that_definitions_have_not() -> None:
     result = run("show", "MatMul-1", "--section", "edges")
     assert result.exit_code == 2
