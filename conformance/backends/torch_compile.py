@@ -1,4 +1,4 @@
-"""PyTorch's pooling functions, compiled by its inductor: a graph for each call.
+"""PyTorch's functions, compiled by its inductor: a graph for each call.
 
 A call takes a few seconds, most of them in the compiler, which has to be there: that of C++ for the
 CPU.
@@ -10,7 +10,7 @@ from conformance.backends.torch import Torch
 
 
 class TorchCompile(Torch):
-    """PyTorch's pooling functions, compiled by its inductor."""
+    """PyTorch's functions, compiled by its inductor."""
 
     name = "torch-compile"
     kernels = "inductor"

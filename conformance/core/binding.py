@@ -33,8 +33,8 @@ class Binding:
         operands: Mapping[str, Sequence[int]] = MappingProxyType({}),
     ) -> None:
         self.operator = operator
-        given_shapes = {name: (len(entries),) for name, entries in operands.items()} | {**shapes}
-        self.shapes = {name: tuple(map(int, shape)) for name, shape in given_shapes.items()}
+        lengths = {name: (len(entries),) for name, entries in operands.items()}
+        self.shapes = {n: tuple(map(int, shape)) for n, shape in {**lengths, **shapes}.items()}
         self.lengths: dict[str, int] = {}
         self.stretched: dict[str, list[Shape]] = {}
         self._values: dict[str, Any] = {}
@@ -156,12 +156,12 @@ class Binding:
             raise InvalidCase(message, (f"{attribute.name}.length",))
         return tuple(self._entry(attribute, entry) for entry in entries)
 
-    def _entries(self, tensor: Tensor, given: Sequence[int] | None) -> tuple[Any, ...]:
+    def _entries(self, tensor: Tensor, operand: Sequence[int] | None) -> tuple[Any, ...]:
         """The entries of a tensor that decides shapes; without them, what an absent one reads."""
         assert tensor.entries is not None
-        if given is None:
+        if operand is None:
             return (int(tensor.absent or 0),) * len(self.value(str(tensor.entries.per)))
-        return self._per_axis(tensor.entries, tuple(given))
+        return self._per_axis(tensor.entries, tuple(operand))
 
     @staticmethod
     def _entry(attribute: Attribute, entry: Any) -> Any:

@@ -387,7 +387,7 @@ class _Reader:
         attribute = Attribute(name, **{**raw, "values": values})
         if (attribute.type == "word") != bool(values):
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
-        if attribute.words and attribute.type != "int":
+        if attribute.words and (attribute.type != "int" or attribute.list):
             self.source.problem((*path, "words"), "words stand for whole numbers", key=True)
         default = raw.get("default")
         if default is not None and not self._fits(attribute, default):

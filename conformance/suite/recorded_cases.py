@@ -40,7 +40,7 @@ _TABLES = CASE_KEYS[:4]
 
 Level = Annotated[str, Meta(pattern=f"^({'|'.join(LEVELS)})$")]
 Integers = tuple[int, ...]
-Attribute = int | bool | str | list[int | bool | str]
+Attribute = int | float | bool | str | list[int | float | bool | str]
 
 
 class CaseFields(Record, frozen=True):

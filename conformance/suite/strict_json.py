@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -88,7 +89,7 @@ def loads(data: bytes, where: str) -> Any:
     """Parse the JSON document in ``data`` (UTF-8).
 
     Raises SuiteError, naming ``where``, for what is not strict JSON, and for what readers
-    disagree on: a key given twice, NaN, numbers with a fraction or beyond 64 bits, and for
+    disagree on: a key given twice, NaN, numbers that are too large, and for
     nesting beyond ``MAX_DEPTH``.
     """
     try:
@@ -96,7 +97,7 @@ def loads(data: bytes, where: str) -> Any:
             data.decode("utf-8"),
             object_pairs_hook=_object,
             parse_int=_integer,
-            parse_float=_no_number,
+            parse_float=_finite,
             parse_constant=_no_number,
         )
         if not _shallow(document, MAX_DEPTH):
@@ -290,5 +291,12 @@ def _integer(text: str) -> int:
     return int(text)
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:30]} is too large")
+    return number
+
+
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text[:30]} is not an integer")
+    raise ValueError(f"{text[:30]} is no number")

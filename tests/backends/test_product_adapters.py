@@ -200,3 +200,18 @@ def test_pytorch_itself_refuses_what_is_invalid(
 ) -> None:
     with pytest.raises(RuntimeError):
         torch.run(op, [np.zeros(shape, np.float32) for shape in shapes], attributes)
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("example", ["unequal pads", "its groups", "factors"])
+def test_products_are_compiled(example: str) -> None:
+    from conformance.backends.torch_compile import TorchCompile
+
+    class Traced(TorchCompile):
+        """Graphs are made and guarded as ever, and run without a C++ compiler."""
+
+        kernels = "aot_eager"
+
+    op, inputs, attributes, expected = EXAMPLES[example]
+    (result,) = Traced().run(op, arrays(inputs), attributes)
+    np.testing.assert_array_equal(result, expected)

@@ -349,6 +349,7 @@ def test_entries_and_words_that_do_not_fit_are_invalid(
         ("per: axis, min: 1", "per: axes, min: 1", "8:56: 'axes' is no group of axes"),
         ("X[i + first]", "sizes[i]", "16:12: only a tensor can be read at an index"),
         ("min: 0, words", "type: f32, words", "4:45: words stand for whole numbers"),
+        ("per: axis, default: 0", "list: true, default: []", "4:44: words stand for whole numbers"),
     ],
 )
 def test_problems_of_entries_and_words_have_a_position(old: str, new: str, problem: str) -> None:
