@@ -147,13 +147,13 @@ def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """All expressions of an entry, and where they are."""
     if "where" in raw:
         yield ("where",), _text(raw["where"])
-    for place, new in raw.get("change", {}).items():
+    for location, new in raw.get("change", {}).items():
         if isinstance(new, dict):
             for part, other in new.items():
-                yield ("change", place, part), str(part)
-                yield ("change", place, part), _text(other)
+                yield ("change", location, part), str(part)
+                yield ("change", location, part), _text(other)
         else:
-            yield ("change", place), _text(new)
+            yield ("change", location), _text(new)
 
 
 def _text(raw: Any) -> str:
@@ -230,14 +230,14 @@ def _edits(
     roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     for raw_place, new in change.items():
-        place = roles.place(fill_template(raw_place, values))
+        location = roles.location(fill_template(raw_place, values))
         if isinstance(new, dict):
             for part, other in new.items():
                 texts = (fill_template(_text(text), values) for text in (part, other))
                 old, text = map(roles.spoken, texts)
-                yield place, old, text
+                yield location, old, text
         else:
-            yield place, "", roles.spoken(fill_template(_text(new), values))
+            yield location, "", roles.spoken(fill_template(_text(new), values))
 
 
 def _path(
@@ -291,7 +291,7 @@ class _Roles:
         """The name that the operator has for a role."""
         return self.texts.get(role, role)
 
-    def place(self, text: str) -> str:
+    def location(self, text: str) -> str:
         """A place in the words of the operator, which must be there."""
         parts = [self.name(part) for part in text.split(".")]
         section: Any = self.operator.data

@@ -49,7 +49,10 @@ class Implementation:
         edits = [
             edit for change in every if isinstance(change, TextChange) for edit in change.edits
         ]
-        if len({(place, part) for place, part, _ in edits}) < len(edits):
+        parts = [(location, part) for location, part, _ in edits]
+        written = [location for location, part in parts if not part]
+        locations = [location for location, _ in parts]
+        if len(set(parts)) < len(parts) or any(locations.count(at) > 1 for at in written):
             return None
         together = Implementation(self.operator, *every)
         try:
