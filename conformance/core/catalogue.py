@@ -29,6 +29,7 @@ from conformance.resources import directory
 from conformance.spec import schema_check
 from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why
 from conformance.spec.each_entries import each_choices, fill_template
+from conformance.spec.inapplicable import ADVICE, counted
 from conformance.spec.loader import read_text
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
@@ -49,6 +50,20 @@ def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
 def left_out(operator: Operator) -> tuple[LeftOut, ...]:
     """Return the mutants of the catalogue that an operator does not have, each with the reason."""
     return _read(operator)[1]
+
+
+def inapplicable_lines(operator: Operator) -> Iterator[str]:
+    """Yield how many mutants of the catalogue do not apply to an operator, then each reason."""
+    excluded = left_out(operator)
+    every = len(catalogue_mutants(operator)) + len(excluded)
+    yield f"{len(excluded)} of {every} mutants of the catalogue do not apply:"
+    for why, reason, advice in (
+        (Why.LACKS, "missing role", ADVICE),
+        (Why.IDLE, "no difference", ""),
+    ):
+        mutants = [mutant for mutant in excluded if mutant.why is why]
+        if mutants:
+            yield f"{reason}: {len(mutants)}{counted(mutants, len(mutants))}{advice}"
 
 
 @lru_cache(maxsize=64)

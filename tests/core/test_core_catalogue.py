@@ -15,6 +15,7 @@ from conformance.core.implementation import Implementation
 from conformance.core.kills import is_killed
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.operator import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import SpecError
 from conformance.model import Case
@@ -104,6 +105,33 @@ def test_the_padding_of_a_public_report() -> None:
     attributes = {"auto_pad": "SAME_UPPER", "dilations": [2]}
     case = Case("onnx.Conv-22", {"T": "f32"}, {"X": x.shape, "W": w.shape}, attributes)
     assert result(case.op, "same-pad-ignores-dilation", case, x, w) == [2, 3, 3, 3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("role", "line", "column", "message"),
+    [
+        ("depth: j", 4, 17, "unknown name 'j'"),
+        ("depth: k +", 4, 20, "this is no expression (invalid syntax)"),
+        ("2k: k", 4, 10, "'2k' cannot be a name here"),
+        ("depth: [k]", 4, 17, "a list is not allowed here"),
+    ],
+)
+def test_roles_that_name_nothing_are_refused(
+    role: str, line: int, column: int, message: str
+) -> None:
+    text = f"""op: Trial-1
+types: {{T: [f32]}}
+dims: {{K: {{}}}}
+roles: {{ {role}}}
+inputs: [{{name: X, type: T, shape: [K]}}]
+define: {{Y: {{at: {{}}, over: {{k: K}}, term: "X[k]", combine: sum}}}}
+outputs: [{{name: Y, type: T}}]
+"""
+    with pytest.raises(SpecError) as caught:
+        read_operator(text, "trial.yaml")
+    assert [(p.line, p.column, p.message) for p in caught.value.problems] == [
+        (line, column, message)
+    ]
 
 
 @pytest.mark.parametrize(
