@@ -43,17 +43,17 @@ RESULT = "result"
 
 
 def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
-    """Return the mutants of the catalogue that an operator has, in the order of their files."""
+    """Return an operator's mutants of the catalogue, in the order of their files."""
     return _read(operator)[0]
 
 
 def left_out(operator: Operator) -> tuple[LeftOut, ...]:
-    """Return the mutants of the catalogue that an operator does not have, each with the reason."""
+    """Return the mutants of the catalogue that an operator lacks, each with the reason."""
     return _read(operator)[1]
 
 
 def inapplicable_lines(operator: Operator) -> Iterator[str]:
-    """Yield how many mutants of the catalogue do not apply to an operator, then each reason."""
+    """Yield how many mutants of the catalogue do not apply, then each reason."""
     excluded = left_out(operator)
     every = len(catalogue_mutants(operator)) + len(excluded)
     yield f"{len(excluded)} of {every} mutants of the catalogue do not apply:"

@@ -232,9 +232,10 @@ def mutated(
     implementation: Implementation,
     attributes: Mapping[str, Any],
 ) -> Evaluation | None:
-    """Prepare the evaluation of a valid case under an implementation, from that of the operator.
+    """Prepare the evaluation of a valid case under an implementation.
 
-    None where nothing that the implementation changes has another value in this case. Raises
+    ``original`` is that of the operator. None where nothing that the implementation changes has
+    another value in this case. Raises
     :class:`~conformance.errors.ConformanceError` where it cannot be evaluated.
     """
     holding = implementation.holding(original.binding)
@@ -251,7 +252,7 @@ def mutated(
 
 
 def along(extent: Any, axis: str) -> tuple[Any, ...]:
-    """Return the extents of an index along one of its axes, or of all of them."""
+    """Return the extents of an index along an axis of it, or all."""
     extents = extent if isinstance(extent, tuple) else (extent,)
     if axis == "first":
         return extents[:1]

@@ -51,7 +51,7 @@ def _reason(spec: OpSpec, mutant: LeftOut) -> str:
 
 
 def counted(mutants: Sequence[LeftOut], most: int) -> str:
-    """Return how many need which name, the most frequent first; empty where there are no names."""
+    """Return how many need which name, most frequent first; empty without names."""
     counts = Counter(mutant.of for mutant in mutants if mutant.of).most_common()
     names = [f"{name} {count}" for name, count in counts[:most]]
     if len(counts) > most:

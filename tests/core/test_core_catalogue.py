@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -60,6 +61,16 @@ def test_drawn_cases_show_twenty_at_least(op: str) -> None:
 def test_each_mutant_is_shown_for_some_operator() -> None:
     every = {m.id for op in shipped_names() for m in catalogue_mutants(load_operator(op))}
     assert every - frozenset[str]().union(*map(shown, LATEST)) == set()
+
+
+def test_the_documented_entries_are_for_operators() -> None:
+    document = Path(__file__).parents[2] / "docs" / "fault-format.md"
+    (example,) = re.findall(r"```yaml\nfaults:\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    ids = {(m.op, m.id) for m in load_catalogue_text(HEAD + example)}
+    assert {
+        ("onnx.Conv-22", "same-pad-ignores-dilation"),
+        ("MatMul-1", "depth-tail-left-out-8"),
+    } <= ids
 
 
 def test_of_what_is_left_out_there_is_a_reason() -> None:
