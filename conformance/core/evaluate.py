@@ -209,6 +209,14 @@ class Evaluation:
         omit = self.binding.flat(output.omit) or (0,) * len(shape)
         return tuple(n for n, gone in zip(shape, omit, strict=True) if not gone)
 
+    def shape_of(self, output: Output) -> tuple[int, ...]:
+        """Return the shape of an output, without its elements."""
+        if output.shape:
+            return self.binding.flat(output.shape)
+        shape = self.binding.flat(list(self.operator.define[output.name].at.values()))
+        omit = self.binding.flat(output.omit) or (0,) * len(shape)
+        return tuple(n for n, gone in zip(shape, omit, strict=True) if not gone)
+
     def _arranged(self, output: Output, array: Array) -> Array:
         return np.asarray(array).reshape(self.shape_of(output, np.shape(array)))
 

@@ -7,6 +7,7 @@ result is stored, and nothing is moved across it.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.core.functions import of_type
+from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES, Array
-from conformance.errors import ExpressionError
+from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
+from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
@@ -321,6 +323,7 @@ class _Reader:
         outputs = tuple(
             self.output(number, raw, define) for number, raw in enumerate(data["outputs"])
         )
+        self.check_roles(define)
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
             op=data["op"],
@@ -517,6 +520,24 @@ class _Reader:
                 (*path, "finish"), message, hint="first_max and the like choose one"
             )
         return node
+
+    def check_roles(self, define: Mapping[str, Definition]) -> None:
+        """Note what the roles name that there is not."""
+        names = {*self.scope, *self.words, *FUNCTIONS, *self.data.get("let", {})}
+        for definition in define.values():
+            names |= {*definition.at, *definition.over, *definition.abbreviations}
+        for role, raw in self.items("roles"):
+            path: Path = ("roles", role)
+            try:
+                tree = parse_expression(str(raw))
+            except ExpressionError as error:
+                self.source.problem(path, error.message, hint=error.hint, offset=error.offset)
+                continue
+            for syntax in ast.walk(tree):
+                if isinstance(syntax, ast.Name) and syntax.id not in names:
+                    hint, offset = closest(syntax.id, names), syntax.col_offset
+                    message = f"unknown name '{syntax.id}'"
+                    self.source.problem(path, message, hint=hint, offset=offset)
 
     def output(
         self, number: int, raw: Mapping[str, Any], define: Mapping[str, Definition]
