@@ -1,0 +1,232 @@
+"""A pool of many cheap random cases of a definition, of several styles.
+
+What a draw over all attributes seldom shows are three conditions at once that are common in use. So
+most draws stay near the defaults, or aim at a stratum; some have one huge extent, as people run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple
+
+from conformance.core.data import patterns_for
+from conformance.core.operator import Attribute, Dimension, Operator
+from conformance.core.strata import Stratum, role_visitor, strata_of
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES, DType
+from conformance.generate.definition_cases import MAX_TERMS, Draw
+from conformance.model import Case
+
+SMALL = (1, 1, 2, 2, 3, 3, 4, 5)
+LARGE = (6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 20, 24, 31, 32, 33, 36, 40)
+"""Extents beside the small ones, around blocks."""
+
+LARGER = (48, 63, 64, 65, 66, 100, 127, 128, 129, 130)
+"""Extents around large blocks, of single dimensions."""
+
+HUGE = (255, 256, 257, 300, 511, 512, 513, 600, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4096)
+"""Extents that people run, with all others of 1 or 2."""
+
+MULTIPLES = (1, 1, 2, 3, 4, 8)
+MAIN_AXES = 2
+"""The axes that people run: of images, not of volumes."""
+
+FIRST_FLOAT = "f32"
+MAX_LARGE_TERMS = 1 << 22
+"""The most terms of a large case: some seconds of exact evaluation."""
+
+TRIES = 40
+"""Draws for each case that is wanted, before a style gives up."""
+
+
+class Style(NamedTuple):
+    """How cases are drawn.
+
+    ``departs`` are chances that an attribute departs from its default, one of which holds for a
+    case; ``alike`` is the chance that axes are alike, ``large`` that an extent is around a block.
+    """
+
+    departs: tuple[float, ...]
+    alike: float
+    large: float
+    huge: bool = False
+    extents: tuple[int, ...] = SMALL
+    max_terms: int = MAX_TERMS
+
+
+GENERAL = Style((0.3, 0.6), 0.2, 0.15)
+NEAR = Style((0.0, 0.15, 0.4), 0.7, 0.3)
+AIMED = Style((0.0, 0.1, 0.3), 0.8, 0.25)
+HUGE_STYLE = Style((0.0, 0.2), 0.8, 0.0, huge=True, extents=(1, 1, 2, 3))
+LARGE_STYLE = Style(
+    (0.0, 0.2), 0.9, 0.5, extents=(1, 2, 3, 3, 17, 31, 33, 48, 64, 65), max_terms=MAX_LARGE_TERMS
+)
+
+
+@dataclass
+class PoolDraw(Draw):
+    """A draw of a style, perhaps aimed at a stratum."""
+
+    chance: Random = field(default_factory=Random)
+    style: Style = GENERAL
+    stratum: Stratum | None = None
+    seen: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.max_terms = self.style.max_terms
+        self.departing = self.pick(self.style.departs)
+        self.large = self.chance.choice((0.0, self.style.large, 2 * self.style.large))
+        self.is_plain = self.chance.random() < 0.8
+        self.huge_dim = self.pick(tuple(self.operator.dims)) if self.operator.dims else ""
+
+    def happens(self, share: float) -> bool:
+        return self.chance.random() < share
+
+    def aims(self, name: str) -> tuple[Node, ...]:
+        """The values of a name that the stratum asks for."""
+        return () if self.stratum is None else self.stratum.draws.get(name, ())
+
+    def aimed(self, values: tuple[Node, ...]) -> Any:
+        """The value of one of several expressions over roles; a small extent if it has none."""
+        assert self.stratum is not None
+        try:
+            return role_visitor(self.named, self.stratum.roles).visit(self.pick(values))
+        except KeyError:
+            return self.extent()
+
+    def named(self, name: str) -> Any:
+        return self.values[name]
+
+    # -- what the steps of a draw choose
+
+    def groups(self) -> None:
+        """Mostly two axes: that is what people run."""
+        super().groups()
+        stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
+        for group, axes in self.values.items():
+            if group not in stretched and len(axes) != MAIN_AXES and self.happens(0.6):
+                self.values[group] = tuple(range(MAIN_AXES))
+
+    def pattern(self, dtype: DType) -> str:
+        """Mostly whole numbers: their sums are exact in any order."""
+        if self.is_plain:
+            return "signs" if self.happens(0.1) else "whole"
+        return str(self.pick(patterns_for(dtype)))
+
+    def departs(self, attribute: Attribute) -> bool:
+        """Whether an attribute that has a default is given."""
+        if self.aims(attribute.name):
+            return not attribute.list or self.happens(0.6)
+        return self.happens(self.departing)
+
+    def value(self, attribute: Attribute) -> Any:
+        """The value of an attribute that is given, alike on all axes or not."""
+        if attribute.list and self.happens(0.4):
+            return self.repeated()
+        value = super().value(attribute)
+        if isinstance(value, list) and value and self.happens(self.style.alike):
+            return [value[0]] * len(value)
+        return value
+
+    def repeated(self) -> list[int]:
+        """The extents of a dimension per axis, which a list may have to repeat."""
+        dims = [dim for dim in self.operator.dims.values() if dim.per and not dim.broadcast]
+        return list(self.values[self.pick(tuple(dims)).name]) if dims else []
+
+    def entry(self, attribute: Attribute) -> Any:
+        values = self.aims(attribute.name)
+        if values:
+            value = self.aimed(values)
+            return value[0] if isinstance(value, tuple) else value
+        if attribute.type != "int" or attribute.max is not None or attribute.min is None:
+            return super().entry(attribute)
+        if self.happens(0.06):
+            return attribute.min + self.pick((4, 5, 7, 8))
+        return attribute.min + self.pick((0, 0, 1, 1, 1, 2, 3))
+
+    def dimension(self, dim: Dimension) -> Any:
+        """The extent of a dimension, or one for each axis, alike or not."""
+        values = self.aims(dim.name)
+        if values:
+            return self.aimed_dimension(dim, values)
+        axes = len(self.values[dim.per]) if dim.per else 1
+        sizes = [self.extent()] * axes
+        if not self.happens(self.style.alike):
+            sizes = [self.extent() for _ in range(axes)]
+        if self.style.huge and dim.name == self.huge_dim and axes:
+            sizes[self.pick((0, axes - 1))] = self.pick(HUGE)
+        self.seen += sizes
+        return tuple(sizes) if dim.per else sizes[0]
+
+    def aimed_dimension(self, dim: Dimension, values: tuple[Node, ...]) -> Any:
+        first = self.aimed(values)
+        if not dim.per or isinstance(first, tuple):
+            return first
+        axes = len(self.values[dim.per])
+        if self.happens(self.style.alike):
+            return (first,) * axes
+        return tuple(self.aimed(values) for _ in range(axes))
+
+    def extent(self) -> int:
+        """A small extent, an earlier one or a multiple of it, or one around a block."""
+        if self.happens(self.large):
+            return int(self.pick(LARGER if self.happens(0.15) else LARGE))
+        scalars = [v for v in self.values.values() if isinstance(v, int) and v > 0]
+        if scalars and self.happens(0.3):
+            return int(self.pick(tuple(scalars)) * self.pick(MULTIPLES))
+        if self.seen and self.happens(0.15):
+            return int(self.pick(tuple(self.seen)))
+        return int(self.pick(self.style.extents))
+
+
+def main_types(operator: Operator) -> Mapping[str, str]:
+    """Return the element types that pairs are covered in: f32, or the first type of floats."""
+    return {variable: _main_type(types) for variable, types in operator.types.items()}
+
+
+def _main_type(types: tuple[str, ...]) -> str:
+    floats = [name for name in types if DTYPES[name].is_float] or list(types)
+    return FIRST_FLOAT if FIRST_FLOAT in floats else floats[0]
+
+
+def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
+    """Yield distinct valid cases: about ``count``, fewer where an operator has fewer."""
+    chance = Random(f"{operator.op} {seed}")  # noqa: S311 - the same with the same seed
+    strata = strata_of(operator)
+    near = 0.35 if strata else 0.7
+    shares: list[tuple[Style, Stratum | None, float]] = [
+        (GENERAL, None, 0.25),
+        (NEAR, None, near),
+        (HUGE_STYLE, None, 0.05),
+        *((AIMED, stratum, 0.35 / len(strata)) for stratum in strata),
+    ]
+    seen = set()
+    for style, stratum, share in shares:
+        for case in _drawn(operator, chance, style, stratum, round(count * share)):
+            key = (str(case.types), str(case.shapes), str(case.attributes), case.pattern)
+            if key not in seen:
+                seen.add(key)
+                yield case
+
+
+def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
+    """Yield large cases, of more terms than those of the pool."""
+    chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
+    yield from _drawn(operator, chance, LARGE_STYLE, None, count)
+
+
+def _drawn(
+    operator: Operator, chance: Random, style: Style, stratum: Stratum | None, count: int
+) -> Iterator[Case]:
+    main = tuple(set(main_types(operator).values()))
+    for _ in range(count * TRIES):
+        if count <= 0:
+            return
+        dtypes = main if chance.random() < 0.75 else ()
+        draw = PoolDraw(operator, chance.randint, chance=chance, style=style, stratum=stratum)
+        case = draw.case(dtypes)
+        if case is not None:
+            count -= 1
+            yield case
