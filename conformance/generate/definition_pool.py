@@ -142,7 +142,7 @@ class PoolDraw(Draw):
             return value[0] if isinstance(value, tuple) else value
         if attribute.type != "int" or attribute.max is not None or attribute.min is None:
             return super().entry(attribute)
-        if self.happens(0.05):
+        if self.happens(0.06):
             return attribute.min + self.pick((4, 5, 7, 8))
         return attribute.min + self.pick((0, 0, 1, 1, 1, 2, 3))
 
@@ -193,14 +193,15 @@ def _main_type(types: tuple[str, ...]) -> str:
 
 def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     """Yield distinct valid cases: about ``count``, fewer where an operator has fewer."""
-    chance = Random(f"{operator.op} {seed}")
+    chance = Random(f"{operator.op} {seed}")  # noqa: S311 - the same with the same seed
     strata = strata_of(operator)
-    shares = [
+    near = 0.35 if strata else 0.7
+    shares: list[tuple[Style, Stratum | None, float]] = [
         (GENERAL, None, 0.25),
-        (NEAR, None, 0.35 if strata else 0.7),
+        (NEAR, None, near),
         (HUGE_STYLE, None, 0.05),
+        *((AIMED, stratum, 0.35 / len(strata)) for stratum in strata),
     ]
-    shares += [(AIMED, stratum, 0.35 / len(strata)) for stratum in strata]
     seen = set()
     for style, stratum, share in shares:
         for case in _drawn(operator, chance, style, stratum, round(count * share)):
@@ -212,7 +213,7 @@ def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
 
 def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     """Yield large cases, of more terms than those of the pool."""
-    chance = Random(f"{operator.op} {seed} large")
+    chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
     yield from _drawn(operator, chance, LARGE_STYLE, None, count)
 
 
