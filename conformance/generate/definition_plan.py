@@ -112,7 +112,9 @@ class _Selection:
         self.operator = operator
         self.cases = cases
         self.targets = [sorted(targets_of(operator, case)) for case in cases]
-        self.bindings = [Binding(operator, case.attributes, case.shapes) for case in cases]
+        self.bindings = [
+            Binding(operator, case.attributes, case.shapes, case.operands) for case in cases
+        ]
 
     def planned(self, k: int, suites: tuple[str, ...]) -> PlannedCase:
         case = telling(self.operator, self.cases[k])
