@@ -200,7 +200,7 @@ class Evaluation:
         return Interval(*(self._arranged(output, array) for array in ends))
 
     def shape_of(self, output: Output) -> tuple[int, ...]:
-        """Return the shape of an output: as stated, or that of its definition less what it omits."""
+        """Return the shape of an output: as stated, or that of its definition, less some."""
         if output.shape:
             return self.binding.flat(output.shape)
         shape = self.binding.flat(list(self.operator.define[output.name].at.values()))
