@@ -31,7 +31,7 @@ from conformance.specification import build, condition_of, mutants_of
 from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 
-POOL = 4_000
+POOL = 8_000
 """Random cases that a core suite is selected from."""
 
 SMOKE_POOL = 600
