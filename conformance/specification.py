@@ -324,7 +324,7 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
 
 
 def definition_problem(spec: Operator, case: Case) -> str:
-    """Say how a case does not fit the operator of a suite; empty if it does."""
+    """Say how a case does not fit its operator; empty if it does."""
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
     if case.reject is not None and case.reject not in conditions(spec):
