@@ -162,7 +162,8 @@ class Vector:
     """A case with its inputs and expected outputs, which a negative test lacks.
 
     ``inputs`` are those that the case gives, ``absent`` the places of optional ones that it does
-    not give. ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to
+    not give. ``order`` names the inputs where operands do not come last; empty otherwise.
+    ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to
     the expected outputs under it, present only where they differ from ``answers``.
     """
 
@@ -176,6 +177,20 @@ class Vector:
     answers: tuple[Answer, ...]
     readings: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     absent: tuple[int, ...] = ()
+    order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.order == self._usual_order:  # so that equal vectors are equal
+            object.__setattr__(self, "order", ())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs, in the order of the specification."""
+        return self.order or self._usual_order
+
+    @property
+    def _usual_order(self) -> tuple[str, ...]:
+        return (*self.case.shapes, *self.case.operands)
 
     @property
     def arguments(self) -> list[Array | None]:

@@ -193,7 +193,7 @@ def request_lines(vector: Vector, level: str, precision: Mapping[str, str]) -> I
     attributes = [f"    {key!r}: {value!r}," for key, value in fresh(case.attributes).items()]
     yield from ["attributes = {", *attributes, "}"] if attributes else ["attributes = {}"]
     yield "inputs = ["
-    for name, array in zip([*case.shapes, *case.operands], vector.inputs, strict=True):
+    for name, array in zip(vector.names, vector.inputs, strict=True):
         yield f"    {array_source(array, '    ')},  # {name}"
     yield "]"
     yield ""
