@@ -23,7 +23,8 @@
  *
  * A kernel with the channels last adds \"layout\": [\"NHWC\"] to the capabilities; then data, outputs
  * and their shapes have that layout. \"index_layout\": [\"HWC\"] says over which axes its indices
- * count. Neither needs code: see docs/backends.md.
+ * count. {\"X\": [\"NHWC\"], \"W\": [\"OIHW->OHWI\"]} has a layout for each tensor by name. None of them
+ * needs code: see docs/backends.md.
  *
  * An attribute of another kind than is asked for never becomes a default: the call is then refused,
  * with a message that names the attribute, whatever the function returns for it (see cf_kind).

@@ -67,7 +67,7 @@ def script(
         embedded.append(_embedded(unpacking))
     if layout is not None:
         embedded.append(_embedded(axis_order))
-        data = "\n".join([data, "", *layout_code.constants(layout)])
+        data = "\n".join([data, "", *layout_code.constants(layout, vector)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
