@@ -271,10 +271,10 @@ class Result:
     ("NaN", "+0", ...). ``known`` is the entry of the vendor's known failures that names this
     failure, as file and line; None for a new failure, and if it did not fail. ``within`` counts
     graded floating-point elements by the share of their accepted interval that they use, see
-    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the attributes with a
-    default that the vector does not give. ``returned`` are the outputs of a failure, if they are
-    arrays of the right types and small. ``wrong`` is a digest of the positions of wrong elements,
-    or of a wrong structure; empty if no outputs were compared. ``asked`` is the
+    :data:`INTERVAL_BINS`. ``rank`` is the largest of its tensors. ``left_out`` are the attributes
+    with a default that the vector does not give. ``returned`` are the outputs of a failure, if they
+    are arrays of the right types and small. ``wrong`` is a digest of the positions of wrong
+    elements, or of a wrong structure; empty if no outputs were compared. ``asked`` is the
     :attr:`Case.request`. ``inputs`` and ``expected`` are kept of a failure if they are small.
     """
 
