@@ -6,7 +6,7 @@ Nothing here knows of another layout. As a program it speaks the protocol of `ex
 import numpy as np
 from channels_last import main
 
-from conformance.backends import Capabilities, Exclusion
+from conformance.backends import Capabilities, Exclusion, Unsupported
 
 CAPABILITIES = Capabilities(
     operators=("onnx.Conv-22",),
@@ -26,6 +26,8 @@ class FiltersLast:
     capabilities = CAPABILITIES
 
     def run(self, op, inputs, attributes):
+        if op != "onnx.Conv-22":
+            raise Unsupported(f"{op} is not implemented")
         images, filters, bias = inputs
         if images.shape[3] != filters.shape[3]:
             raise ValueError("other channels")

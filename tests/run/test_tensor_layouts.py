@@ -21,6 +21,7 @@ from conformance.dtypes import DTYPES, name_of
 from conformance.errors import BackendError
 from conformance.exchange.outputs import DeviceExecutor
 from conformance.model import Case, Status
+from conformance.run.protocol_checks import checks
 from conformance.specification import build, find_spec
 from conformance.suite.origin import shipped_origin
 from conformance.suite.writer import write_suite
@@ -72,6 +73,11 @@ def test_each_tensor_comes_in_its_layout(backend, suite):
         "onnx.Conv-*:W": ["OIHW->OHWI"],
         "Y": ["NHWC"],
     }
+
+
+@pytest.mark.exhaustive
+def test_a_program_gets_its_layouts_in_the_checks_of_the_protocol_too(suite):
+    assert [check for check in checks(PROGRAM, suite, 60) if not check.passed] == []
 
 
 def test_an_output_in_the_specified_layout_is_told_so(suite):

@@ -81,7 +81,7 @@ def test_operands_stand_where_the_operator_has_them() -> None:
     assert isinstance(inputs, list)
     names = [entry and entry["name"] for entry in inputs]
     assert names == ["X", "times", None, "B"]
-    read = decode_vector(encode_vector(vector), "here")
+    read = decode_vector(encode_vector(vector), "here", strict=True)
     assert_same(read, vector)
     assert read.names == ("X", "times", "B")
     assert [array is None for array in read.arguments] == [False, False, True, False]
