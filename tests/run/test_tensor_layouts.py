@@ -157,6 +157,12 @@ def test_what_is_no_layout_of_a_tensor_is_refused(way):
         Capabilities(layout=layout)
 
 
+@pytest.mark.parametrize("layout", [{"W": 3}, {"W": [0]}, {"W": {"W": "NHWC"}}, {"": ["NHWC"]}])
+def test_what_a_program_says_is_refused_alike(layout):
+    with pytest.raises(BackendError, match="'layout' has"):
+        Capabilities.from_json({"layout": layout})
+
+
 def test_a_declaration_comes_back_from_json():
     declared = Capabilities(layout={"X": "NHWC", "W": ("OIW->OWI", "OIHW->HWIO")})
     assert Capabilities.from_json(json.loads(json.dumps(declared.to_json()))) == declared
