@@ -4,10 +4,10 @@
 2. Targets but of extents in each element type, and with each number of axes.
 3. In every configuration pairs of targets, of which one says much; then all pairs of targets.
 
-A configuration is a stratum, or which attribute alone departs from its default: that is where
-kernels specialise, and where three and more conditions meet. Pairs are counted in the partition
-that people run: f32 (or the first type of floats) with two axes in each group, and any number of
-those that broadcast.
+A configuration is a stratum, which attribute alone departs from its default, or a kind of data:
+that is where kernels specialise, and where three and more conditions meet. Pairs are counted in
+the partition that people run: f32 (or the first type of floats) with two axes in each group, and
+any number of those that broadcast.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -24,17 +25,21 @@ from conformance.core.data import inputs_of
 from conformance.core.operator import Operator
 from conformance.core.strata import strata_of, strata_with
 from conformance.core.targets import TargetKind, reported_names, targets_of
+from conformance.errors import ConformanceError
 from conformance.generate.definition_cover import Goal, Numbers, greedy
 from conformance.generate.definition_pool import MAIN_AXES, drawn_large, drawn_pool, main_types
 from conformance.model import Case
 
-MAX_CASES = 900
-"""The most cases of a core suite, without large ones."""
+MAX_CASES = 820
+"""The most cases that are planned without large ones: at most 900 with what mutants add."""
 
 MAX_LARGE = 8
+MAX_FAR = 10
 MAX_BY_TYPE = 100
 MAX_KILLERS = 20
-"""The cases of these kinds: large ones, those for types and axes, those that kill more mutants."""
+MAX_TWINS = 16
+"""The cases of these kinds: large ones, those with elements far apart, those for types and axes,
+those that kill more mutants, those that differ from another in an attribute alone."""
 
 LARGE_POOL = 60
 SEED_TRIES = 32
@@ -82,10 +87,11 @@ def plan(
     core = selection.core(smoke, MAX_CASES - (0 if kills is None else MAX_KILLERS))
     if kills is not None:
         core += selection.killers([*smoke, *core], kills)
-    larger = _Selection(operator, list(drawn_large(operator, seed, LARGE_POOL)))
+    larger = _Selection(operator, list(drawn_large(operator, seed, LARGE_POOL)), far=True)
     return (
         *(selection.planned(k, (SMOKE, CORE)) for k in smoke),
         *(selection.planned(k, (CORE,)) for k in core),
+        *(selection.twin(case) for case in selection.twins([*smoke, *core])),
         *(larger.planned(k, (LARGE,)) for k in larger.large()),
     )
 
@@ -108,10 +114,12 @@ class Numbering:
 class _Selection:
     """A pool with what its cases cover, and the covers of it."""
 
-    def __init__(self, operator: Operator, cases: Sequence[Case]) -> None:
+    def __init__(self, operator: Operator, cases: Sequence[Case], *, far: bool = False) -> None:
         self.operator = operator
         self.cases = cases
         self.targets = [sorted(targets_of(operator, case)) for case in cases]
+        # Of large cases, only what is far apart matters: all else small ones cover.
+        self.far = [_far_apart(case) if far else () for case in cases]
         self.bindings = [
             Binding(operator, case.attributes, case.shapes, case.operands) for case in cases
         ]
@@ -144,9 +152,33 @@ class _Selection:
                 break
         return cases
 
+    def twins(self, taken: Sequence[int]) -> list[Case]:
+        """Cases that differ from one taken in an attribute alone: a kernel may keep what it
+        prepared for the same shapes."""
+        twins: list[Case] = []
+        mains = set(self.main)
+        for k in taken:
+            case = self.cases[k]
+            if len(twins) == MAX_TWINS or k not in mains or not case.attributes:
+                continue
+            left_out = tuple(case.attributes)[k % len(case.attributes)]
+            attributes = {n: v for n, v in case.attributes.items() if n != left_out}
+            twin = telling(self.operator, replace(case, attributes=attributes))
+            if is_valid(self.operator, twin):
+                twins.append(twin)
+        return twins
+
+    def twin(self, case: Case) -> PlannedCase:
+        return PlannedCase(case, (CORE,), reported_names(targets_of(self.operator, case)))
+
     def large(self) -> list[int]:
-        """A few large cases that cover most targets."""
-        return greedy([self._once()], MAX_LARGE)
+        """A few large cases: first those with elements far apart, then what covers most targets."""
+        numbering = Numbering()
+        far = Goal(
+            [np.zeros(1, np.intp)] * len(self.cases), [*map(numbering.of, self.far)], self.main
+        )
+        cases = greedy([far], MAX_FAR)
+        return cases + greedy([self._once()], MAX_LARGE, cases)
 
     def _once(self, members: Sequence[int] | None = None) -> Goal:
         """Every target in some case."""
@@ -182,11 +214,12 @@ class _Selection:
         return str(sorted(self.cases[k].types.items())), str(self.bindings[k].lengths)
 
     def _configurations(self, k: int) -> list[str]:
-        """The configurations that a case is in: strata, and an attribute that alone departs."""
+        """The configurations that a case is in: strata, an attribute that alone departs, data."""
         strata = strata_with(strata_of(self.operator), self.bindings[k])
         departures = (t.name for t in self.targets[k] if t.kind is TargetKind.DEPARTURE)
         alone = [name for name in departures if name.endswith("departs")]
-        return [*(stratum.name for stratum in strata), *alone]
+        data = [t.name for t in self.targets[k] if t.name.endswith(TELLING_DATA)]
+        return [*(stratum.name for stratum in strata), *alone, *data]
 
     def _by_configuration(self) -> list[Goal]:
         """Pairs of chosen targets in each configuration, and pairs of all wherever they are."""
@@ -207,6 +240,37 @@ class _Selection:
             numbering.of(t for t in targets if t.kind in kinds or extents.match(t.name))
             for targets in self.targets
         ]
+
+
+TELLING_DATA = ("holds special", "holds wide")
+"""Data that show what whole numbers do not: infinities, NaN, and sums that lose digits."""
+
+OFFSET = 1 << 16
+"""Elements behind which an offset of 16 bits begins anew."""
+
+
+def _far_apart(case: Case) -> tuple[tuple[str, int, int], ...]:
+    """The dimensions of tensors along which neighbours are too far apart for 16 bits.
+
+    With how many axes behind are longer than 1: a kernel may take rows and planes differently.
+    """
+    return tuple(
+        (name, len(shape) - at, sum(n > 1 for n in shape[at + 1 :]))
+        for name, shape in case.shapes.items()
+        for at, extent in enumerate(shape)
+        if extent > 1 and prod(shape[at + 1 :]) > OFFSET
+    )
+
+
+def is_valid(operator: Operator, case: Case) -> bool:
+    """Return whether a case breaks no condition, and has outputs."""
+    try:
+        binding = Binding(operator, case.attributes, case.shapes, case.operands)
+        definitions = operator.define.values()
+        extents = [n for d in definitions for n in binding.flat([*d.at.values()])]
+        return not binding.violations() and min(extents, default=1) > 0
+    except ConformanceError:
+        return False
 
 
 def telling(operator: Operator, case: Case) -> Case:

@@ -12,7 +12,14 @@ from conformance.core.data import inputs_of
 from conformance.core.loader import load_operator
 from conformance.core.strata import strata_of, strata_with
 from conformance.generate.definition_cover import Goal, greedy
-from conformance.generate.definition_plan import MAX_CASES, PlannedCase, plan, telling
+from conformance.generate.definition_plan import (
+    MAX_CASES,
+    MAX_FAR,
+    MAX_LARGE,
+    PlannedCase,
+    plan,
+    telling,
+)
 from conformance.generate.definition_pool import drawn_large, drawn_pool
 from conformance.model import Case
 
@@ -62,7 +69,7 @@ class TestOfAnOperator:
             assert not binding.violations()
         assert len({case.case.id for case in cases}) == len(cases)
         assert sum("core" in case.suites for case in cases) <= MAX_CASES
-        assert sum("large" in case.suites for case in cases) <= 8
+        assert sum("large" in case.suites for case in cases) <= MAX_LARGE + MAX_FAR
 
     def test_smoke_covers_every_target_that_the_core_covers(self, op: str) -> None:
         cases = [case for case in planned(op) if "core" in case.suites]
