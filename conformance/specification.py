@@ -282,12 +282,15 @@ def build(
     arrays = inputs_of(spec, case)
     absent = tuple(i for i, array in enumerate(arrays) if array is None)
     inputs = tuple(array for array in arrays if array is not None)
+    named = dict(zip(spec.tensors, arrays, strict=True))
+    given = tuple(name for name, array in named.items() if array is not None)
     if case.reject is not None:
         text = f"{describe(spec, case)} must be rejected: {conditions(spec)[case.reject]}"
         source = rules_build.SOURCE
-        return Vector(case.id, case, level, (), text, source, inputs, (), absent=absent)
+        return Vector(
+            case.id, case, level, (), text, source, inputs, (), absent=absent, order=given
+        )
     expected = answers(spec, case, arrays)
-    named = dict(zip(spec.tensors, arrays, strict=True))
     return Vector(
         id=case.id,
         case=case,
@@ -299,6 +302,7 @@ def build(
         answers=expected,
         readings=readings(spec, case, arrays, expected) if interpretations else {},
         absent=absent,
+        order=given,
     )
 
 
@@ -324,8 +328,11 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
     }
 
 
-def definition_problem(spec: Operator, case: Case) -> str:
-    """Say how a case does not fit the operator of a suite; empty if it does."""
+def definition_problem(spec: Operator, vector: Vector) -> str:
+    """Say how a vector does not fit its operator; empty if it does."""
+    case, names = vector.case, list(vector.names)
+    for index in vector.absent:
+        names.insert(index, "")
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
     if case.reject is not None and case.reject not in conditions(spec):
@@ -333,6 +340,8 @@ def definition_problem(spec: Operator, case: Case) -> str:
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
         return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"
+    if names != [name if name in vector.names else "" for name in spec.tensors][: len(names)]:
+        return f"its inputs stand in another order, {', '.join(vector.names)}"
     return ""
 
 

@@ -69,7 +69,7 @@ def list_() -> None:
     for op in sorted(shipped_names(), key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         operator = load_operator(op)
-        types = " ".join(operator.types[operator.inputs[0].type])
+        types = " ".join(next(iter(operator.types.values())))
         click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 
