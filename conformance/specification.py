@@ -239,7 +239,8 @@ def case_from_inputs(
             f"{spec.op} has {len(spec.inputs)} inputs, not {len(inputs)}", ("inputs",)
         )
     given = {name: array for name, array in named.items() if array is not None}
-    types = {
+    # A type that no given tensor has is the first of its own.
+    types = {variable: allowed[0] for variable, allowed in spec.types.items()} | {
         spec.tensors[name].type: name_of(array.dtype)
         for name, array in given.items()
         if spec.tensors[name].type in spec.types
@@ -394,6 +395,16 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
     if isinstance(spec, Operator):
         return frozenset({case.reject} if case.reject else ())
     return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
+
+
+def level_of(spec: Specification, case: Case) -> str:
+    """Return the level of a case: that of the rejection for a negative test, else must."""
+    if case.reject is None:
+        return "must"
+    if isinstance(spec, OpSpec):
+        return next(entry.level for entry in spec.reject if entry.name == case.reject)
+    rejection = spec.reject.get(case.reject)
+    return "must" if rejection is None else rejection.level
 
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:

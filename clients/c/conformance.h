@@ -941,6 +941,10 @@ static inline int cf_load(FILE *cases, cf_call *call, const char *folder, const 
     int i;
     memset(array, 0, sizeof *array);
     if (!cf_word(cases, word, sizeof word)) return 0;
+    if (!strcmp(word, "absent")) { /* an optional input that is not given has no file */
+        call->input_count++;
+        return 1;
+    }
     for (i = 0; i < CF_TYPES && strcmp(word, cf_name_of((cf_dtype)i)); i++) continue;
     if (i == CF_TYPES || !cf_number(cases, &rank) || rank < 0 || rank > CF_MAX_RANK) return 0;
     array->dtype = (cf_dtype)i;
@@ -972,7 +976,7 @@ static inline int cf_spell(FILE *cases, cf_buffer *json, int first)
     if (!cf_add(json, first ? "\"" : ",\"") || !cf_add(json, quoted) || !cf_add(json, "\":"))
         return 0;
     if (!cf_word(cases, word, sizeof word)) return 0;
-    if (!strcmp(word, "ints")) {
+    if (!strcmp(word, "ints") || !strcmp(word, "numbers")) {
         if (!cf_number(cases, &count) || count < 0 || !cf_add(json, "[")) return 0;
         for (i = 0; i < count; i++)
             if (!cf_word(cases, word, sizeof word) || !cf_add(json, i ? "," : "") ||
@@ -980,7 +984,8 @@ static inline int cf_spell(FILE *cases, cf_buffer *json, int first)
                 return 0;
         return cf_add(json, "]");
     }
-    if (!strcmp(word, "int")) return cf_word(cases, word, sizeof word) && cf_add(json, word);
+    if (!strcmp(word, "int") || !strcmp(word, "number"))
+        return cf_word(cases, word, sizeof word) && cf_add(json, word);
     if (!strcmp(word, "bool"))
         return cf_number(cases, &count) && cf_add(json, count ? "true" : "false");
     if (strcmp(word, "text") || !cf_word(cases, word, sizeof word)) return 0;

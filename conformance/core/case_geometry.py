@@ -39,7 +39,7 @@ def may_differ(
     One that is not marked has the right outputs. Nothing is evaluated. The cases are valid.
     """
     table = np.ones((len(cases), len(implementations)), np.bool_)
-    bindings = [Binding(operator, case.attributes, case.shapes) for case in cases]
+    bindings = [Binding(operator, case.attributes, case.shapes, case.operands) for case in cases]
     for rows in _alike(operator, bindings):
         batch = _Batch(operator, [bindings[row] for row in rows])
         for column, implementation in enumerate(implementations):
@@ -71,7 +71,8 @@ class _Batch:
         self.given: dict[str, Any] = {
             name: tuple(range(length)) for name, length in first.lengths.items()
         }
-        for name in (*operator.attributes, *operator.dims):
+        deciding = (tensor.name for tensor in operator.inputs if tensor.entries is not None)
+        for name in (*operator.attributes, *operator.dims, *deciding):
             try:
                 self.given[name] = _column([binding.value(name) for binding in bindings])
             except ConformanceError:

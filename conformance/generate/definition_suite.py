@@ -25,10 +25,10 @@ from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.definition_plan import PlannedCase, plan
-from conformance.generate.narrow import Claim
+from conformance.generate.narrow import Claim, claimed
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
-from conformance.specification import build, condition_of, mutants_of
+from conformance.specification import build, mutants_of
 from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.vector_file import decode_vector, encode_vector
@@ -156,11 +156,11 @@ def make_definitions(
     for number, operator in enumerate(operators):
         progress(f"{operator.op} cases", number, len(operators))
         claim = (claims or {}).get(operator.op)
+        is_claimed = claimed(operator, claim) if claim is not None else lambda _case: True
         planned = [
             entry
             for entry in plan(operator, root, pool=SMOKE_POOL if is_smoke else POOL)
-            if (claim is None or _is_claimed(operator, claim, entry.case))
-            and (not is_smoke or SuiteName.SMOKE in entry.suites)
+            if is_claimed(entry.case) and (not is_smoke or SuiteName.SMOKE in entry.suites)
         ]
         if not planned:
             raise UsageError(f"no case of {operator.op} is claimed")
@@ -172,12 +172,6 @@ def make_definitions(
         ]
         done = parallel.run(tasks, processes=processes, progress=progress, total=len(tasks))
         yield _made(operator, list(done), root)
-
-
-def _is_claimed(operator: Operator, claim: Claim, case: Case) -> bool:
-    if case.dtype not in claim.dtypes or case.rank not in claim.ranks:
-        return False
-    return not any(condition_of(operator, text).holds(case) for text in claim.left_out)
 
 
 def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> Made:
