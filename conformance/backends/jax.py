@@ -32,24 +32,43 @@ OPERATORS = ("AvgPool-1", "MaxPool-1")
 PRODUCTS = (*products.CONVOLUTIONS, *products.TRANSPOSED, *products.MATRIX_PRODUCTS)
 PADDING = {VALID: "VALID", SAME_UPPER: "SAME", SAME_LOWER: "SAME_LOWER"}
 
+NO_GROUPS = "conv_transpose has no groups"
+EXCLUDED_PRODUCTS = (
+    *products.excluding(["onnx.ConvTranspose"], "group != 1", NO_GROUPS),
+    *products.excluding(["torch.conv_transpose"], "groups != 1", NO_GROUPS),
+    *products.excluding(["GroupConvolutionBackpropData"], "G != 1", NO_GROUPS),
+    *products.excluding(
+        products.TRANSPOSED, "any(output_padding != 0)", "conv_transpose has no output_padding"
+    ),
+    *products.excluding_sizes("conv_transpose takes no size of the result"),
+    *products.excluding(
+        ["onnx.ConvTranspose"],
+        "auto_pad in [same_upper, same_lower]",
+        "conv_transpose pads by another rule",
+    ),
+)
+
 CAPABILITIES = Capabilities(
     operators=(*OPERATORS, *(f"{family}-*" for family in PRODUCTS)),
     dtypes=("f16", "bf16", "f32", "f64"),
-    excluding=tuple(
-        exclusion
-        for op in OPERATORS
-        for exclusion in (
-            Exclusion(
-                op=op,
-                when="rounding_type != floor",
-                reason="reduce_window has windows that fit, and no more",
-            ),
-            Exclusion(
-                op=op,
-                when="any(pad_begin < 0 or pad_end < 0)",
-                reason="to reduce_window negative padding is a way to crop",
-            ),
-        )
+    excluding=(
+        *(
+            exclusion
+            for op in OPERATORS
+            for exclusion in (
+                Exclusion(
+                    op=op,
+                    when="rounding_type != floor",
+                    reason="reduce_window has windows that fit, and no more",
+                ),
+                Exclusion(
+                    op=op,
+                    when="any(pad_begin < 0 or pad_end < 0)",
+                    reason="to reduce_window negative padding is a way to crop",
+                ),
+            )
+        ),
+        *EXCLUDED_PRODUCTS,
     ),
 )
 

@@ -5,7 +5,7 @@ Each vector becomes a model of one operator. Data have the channels last, as dec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -60,7 +60,17 @@ def _excluding() -> list[Exclusion]:
             *(_LACKING[attribute] for attribute in attributes),
         ]
         exclusions += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
-    return exclusions
+    return [*exclusions, *_excluded_convolutions()]
+
+
+def _excluded_convolutions() -> Iterator[Exclusion]:
+    padded = "auto_pad == explicit and any(pad_begin != 0 or pad_end != 0)"
+    yield from products.excluding(CONVOLUTIONS, "length(size) != 2", "CONV_2D has two axes")
+    yield from products.excluding(["torch.conv"], "length(batch) == 0", "CONV_2D has a batch")
+    yield from products.excluding(products.AUTOMATIC, padded, _NO_PADS)
+    yield from products.excluding(["torch.conv"], "not same and any(padding != 0)", _NO_PADS)
+    lower = "auto_pad == same_lower"
+    yield from products.excluding(products.AUTOMATIC, lower, "padding is SAME or VALID")
 
 
 CAPABILITIES = Capabilities(
