@@ -175,8 +175,8 @@ def _pads(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
     if "padding" in attributes:
         numbers = {} if isinstance(attributes["padding"], str) else attributes
         return (_per_axis(axes, numbers, "padding", default=0),) * 2
-    if "pads_begin" in attributes:
-        pads = [*attributes["pads_begin"], *attributes["pads_end"]]
+    if "pads_begin" in attributes or "pads_end" in attributes:
+        pads = [*attributes.get("pads_begin", ()), *attributes.get("pads_end", ())]
     else:
         pads = list(attributes.get("pads", ())) or [0] * 2 * axes
     if len(pads) != 2 * axes:
