@@ -124,6 +124,7 @@ class Jax(StandaloneAdapter):
             return StandaloneCall(self._calls.multiply, astuple(product))
         convolution = products.convolution(op, inputs, attributes)
         is_transposed = family in products.TRANSPOSED
+        _check_bias(inputs, convolution, convolution.filters[is_transposed])
         padding = _transposed_padding(op, convolution) if is_transposed else _padding(convolution)
         arguments: tuple[Any, ...] = (convolution.dilations, convolution.bias)
         if not is_transposed:
@@ -133,7 +134,16 @@ class Jax(StandaloneAdapter):
         return StandaloneCall(function, (*shared, *arguments))
 
 
+def _check_bias(inputs: Inputs, convolution: Convolution, channels: int) -> None:
+    """Refuse a bias of another shape: JAX's convolutions have none, and sums stretch."""
+    bias = None if convolution.bias is None else inputs[convolution.bias]
+    if bias is not None and bias.shape != (channels,):
+        raise Unsupported("convolutions of JAX have no bias that could be of a wrong shape")
+
+
 def _padding(convolution: Convolution) -> Any:
+    if convolution.word != EXPLICIT and convolution.word not in PADDING:
+        raise Unsupported(f"auto_pad {convolution.word} is no padding of JAX's")
     if convolution.word != EXPLICIT:
         return PADDING[convolution.word]
     return list(zip(convolution.begin, convolution.end, strict=True))

@@ -50,6 +50,11 @@ CAPABILITIES = Capabilities(
             )
             for version in (9, 11, 13)  # those before have none of these types
         ),
+        Exclusion(
+            op="onnx.ConvTranspose-*",
+            when="any(output_padding >= strides)",
+            reason="output_padding is below the stride here, not below stride or dilation",
+        ),
     ),
 )
 

@@ -94,6 +94,18 @@ def test_what_makes_no_sense_of_types_is_refused(when: str, problem: str) -> Non
 
 
 @pytest.mark.needs("onnxruntime")
+@pytest.mark.parametrize(("extra", "is_claimed"), [([0], True), ([1], True), ([2], False)])
+def test_onnx_runtime_limits_output_padding_by_the_stride(
+    extra: list[int], is_claimed: bool
+) -> None:
+    op = "onnx.ConvTranspose-22"
+    attributes = {"strides": [2], "dilations": [3], "output_padding": extra}
+    case = Case(op, {"T": "f32"}, {"X": (1, 1, 3), "W": (1, 1, 2)}, attributes)
+    declared = declared_by("onnxruntime")
+    assert (declared.reason_against(load_operator(op), case) is None) == is_claimed
+
+
+@pytest.mark.needs("onnxruntime")
 @pytest.mark.parametrize(
     ("op", "dtype", "is_claimed"),
     [

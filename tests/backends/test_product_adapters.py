@@ -179,6 +179,20 @@ def test_what_pytorch_has_no_argument_for(
         torch.run(op, arrays(inputs), attributes)
 
 
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(
+    ("bias", "attributes", "reason"),
+    [
+        ([100], {"auto_pad": "SAME"}, "auto_pad same is no padding of JAX's"),
+        ([100, 200], {}, "no bias that could be of a wrong shape"),
+        ([[100]], {}, "no bias that could be of a wrong shape"),
+    ],
+)
+def test_what_jax_cannot_be_given_wrong(bias: Any, attributes: Attributes, reason: str) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        load_backend("jax").run("onnx.Conv-22", arrays([IMAGE, [[[10, 1]]], bias]), attributes)
+
+
 @pytest.mark.needs("torch")
 def test_pytorch_takes_no_output_shape_as_an_input(torch: Backend) -> None:
     inputs = [*arrays([IMAGE, [[[10, 1]]]]), np.array([3])]
