@@ -121,6 +121,8 @@ class Jax(StandaloneAdapter):
         family = products.family(op)
         if family in products.MATRIX_PRODUCTS:
             product = products.matrix_product(op, inputs, attributes)
+            if products.stretches(op, inputs, product):
+                raise Unsupported("arrays of JAX stretch, so nothing of a wrong shape is refused")
             return StandaloneCall(self._calls.multiply, astuple(product))
         convolution = products.convolution(op, inputs, attributes)
         is_transposed = family in products.TRANSPOSED
@@ -141,15 +143,17 @@ def _check_bias(inputs: Inputs, convolution: Convolution, channels: int) -> None
         raise Unsupported("convolutions of JAX have no bias that could be of a wrong shape")
 
 
-def _padding(convolution: Convolution) -> Any:
+def _padding(convolution: Convolution) -> str | list[tuple[int, int]]:
     if convolution.word != EXPLICIT and convolution.word not in PADDING:
         raise Unsupported(f"auto_pad {convolution.word} is no padding of JAX's")
     if convolution.word != EXPLICIT:
         return PADDING[convolution.word]
+    if min(convolution.begin + convolution.end) < 0:
+        raise Unsupported("to conv_general_dilated negative padding is a way to crop")
     return list(zip(convolution.begin, convolution.end, strict=True))
 
 
-def _transposed_padding(op: str, convolution: Convolution) -> list[tuple[int, int]]:
+def _transposed_padding(op: str, convolution: Convolution) -> str | list[tuple[int, int]]:
     """The padding of the convolution that is reversed, where conv_transpose has the rest."""
     from jax.lax import conv_transpose
 
@@ -157,10 +161,11 @@ def _transposed_padding(op: str, convolution: Convolution) -> list[tuple[int, in
         raise Unsupported("this conv_transpose takes no pads of what it reverses")
     if convolution.groups != 1:
         raise Unsupported("conv_transpose has no groups")
-    if convolution.has_size or any(convolution.output_padding):
+    no_extra = [0] * convolution.axes
+    if convolution.has_size or convolution.output_padding != no_extra:
         raise Unsupported("conv_transpose takes no size of the result and no output_padding")
     if convolution.word == EXPLICIT:
-        return list(zip(convolution.begin, convolution.end, strict=True))
+        return _padding(convolution)
     # OpenVINO's words ask for no padding where no size is given, those of ONNX do.
     if convolution.word != VALID and op.startswith(onnx_model.PREFIX):
         raise Unsupported("conv_transpose pads by another rule")

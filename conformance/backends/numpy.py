@@ -46,9 +46,10 @@ class NumPy:
             Unsupported: another operator than those implemented here.
         """
         if products.family(op) in products.MATRIX_PRODUCTS:
-            check_addend(products.family(op), inputs)
+            product = products.matrix_product(op, inputs, attributes)
+            require(not products.stretches(op, inputs, product), "shapes that fit as they are")
             with np.errstate(over="ignore", invalid="ignore"):
-                return [matrix_product(inputs, products.matrix_product(op, inputs, attributes))]
+                return [matrix_product(inputs, product)]
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not implemented")
         if not 3 <= inputs[0].ndim <= 5:
@@ -64,18 +65,6 @@ class NumPy:
             return adaptive_max_pool(inputs[0], inputs[1], **attributes)
 
 
-def check_addend(family: str, inputs: Inputs) -> None:
-    """Check the shapes where a sum of arrays would stretch the product, or more than a matrix."""
-    left, right, addend = (*inputs, None)[:3]
-    assert left is not None
-    assert right is not None
-    if family == "onnx.Gemm":
-        require(left.ndim == right.ndim == 2, "two matrices")
-        require(addend is None or addend.ndim <= 2, "at most a matrix is added")
-    elif addend is not None:
-        require(addend.shape == right.shape[:-1], "a bias for each row of weights")
-
-
 def matrix_product(inputs: Inputs, product: MatrixProduct) -> Array:
     """Multiply two inputs, perhaps transposed, and perhaps add another; in the type of both."""
     left, right = (
@@ -89,10 +78,6 @@ def matrix_product(inputs: Inputs, product: MatrixProduct) -> Array:
         total = product.alpha * total
     addend = None if product.addend is None else inputs[product.addend]
     if addend is not None:
-        require(
-            np.broadcast_shapes(addend.shape, total.shape) == total.shape,
-            "what is added stretches to the product",
-        )
         total = total + product.beta * addend.astype(wide)
     return np.asarray(total).astype(left.dtype)
 

@@ -165,6 +165,22 @@ def matrix_product(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Ma
     )
 
 
+def stretches(op: str, inputs: Inputs, product: MatrixProduct) -> bool:
+    """Return whether arrays have shapes that only sums and products of arrays stretch to fit."""
+    left, right, addend = (*inputs, None)[:3]
+    assert left is not None
+    assert right is not None
+    if family(op) != "onnx.Gemm":
+        return addend is not None and addend.shape != right.shape[:-1]
+    if left.ndim != 2 or right.ndim != 2:
+        return True
+    added = () if addend is None else addend.shape
+    total = left.shape[product.transposed[0]], right.shape[not product.transposed[1]]
+    return len(added) > 2 or any(
+        extent not in (1, full) for extent, full in zip(added[::-1], total[::-1], strict=False)
+    )
+
+
 def _per_axis(axes: int, attributes: Mapping[str, Any], *names: str, default: int = 1) -> list[int]:
     value = next((attributes[name] for name in names if name in attributes), default)
     return list(value) if isinstance(value, list | tuple) else [value] * axes
