@@ -1,6 +1,6 @@
 """LiteRT's pools and convolutions on the CPU, by XNNPACK or by its own kernels.
 
-Each vector becomes a model of one operator. Data have the channels last, as declared.
+Each vector becomes a model of one operator. Data of pools have the channels last, as declared.
 """
 
 from __future__ import annotations
@@ -206,6 +206,10 @@ def _convolution(
     has_pads = convolution.word == products.EXPLICIT and any(convolution.begin + convolution.end)
     if padding is None or has_pads:
         raise Unsupported("convolutions of LiteRT pad by SAME or VALID")
+    if data.shape[1] != convolution.filters[1] * convolution.groups:
+        raise Unsupported("groups of LiteRT follow from channels, and are no argument")
+    if len(convolution.strides) != 2 or len(convolution.dilations) != 2:
+        raise Unsupported("a convolution of LiteRT has a height and a width, and no list of others")
     (stride_h, stride_w), (dilation_h, dilation_w) = convolution.strides, convolution.dilations
     values = {
         "padding": padding,
