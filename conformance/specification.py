@@ -165,7 +165,7 @@ def condition_of(spec: Specification, text: str) -> Condition:
     Raises :class:`~conformance.errors.ExpressionError` for what makes no sense there.
     """
     if isinstance(spec, Operator):
-        return Condition(spec, spec.condition(text))
+        return Condition(spec, spec.condition_with_types(text))
     scope = case_scope(scope_of(spec))
     return Condition(spec, compile_expression(text, scope, want=Kind("bool")))
 
@@ -311,7 +311,7 @@ def binding_of(spec: Operator, case: Case) -> Binding:
 
     Raises :class:`~conformance.errors.InvalidCase` for shapes and attributes that do not fit.
     """
-    return Binding(spec, case.attributes, case.shapes, case.operands)
+    return Binding(spec, case.attributes, case.shapes, case.operands, case.types)
 
 
 def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:

@@ -32,24 +32,43 @@ OPERATORS = ("AvgPool-1", "MaxPool-1")
 PRODUCTS = (*products.CONVOLUTIONS, *products.TRANSPOSED, *products.MATRIX_PRODUCTS)
 PADDING = {VALID: "VALID", SAME_UPPER: "SAME", SAME_LOWER: "SAME_LOWER"}
 
+NO_GROUPS = "conv_transpose has no groups"
+EXCLUDED_PRODUCTS = (
+    *products.excluding(["onnx.ConvTranspose"], "group != 1", NO_GROUPS),
+    *products.excluding(["torch.conv_transpose"], "groups != 1", NO_GROUPS),
+    *products.excluding(["GroupConvolutionBackpropData"], "G != 1", NO_GROUPS),
+    *products.excluding(
+        products.TRANSPOSED, "any(output_padding != 0)", "conv_transpose has no output_padding"
+    ),
+    *products.excluding_sizes("conv_transpose takes no size of the result"),
+    *products.excluding(
+        ["onnx.ConvTranspose"],
+        "auto_pad in [same_upper, same_lower]",
+        "conv_transpose pads by another rule",
+    ),
+)
+
 CAPABILITIES = Capabilities(
     operators=(*OPERATORS, *(f"{family}-*" for family in PRODUCTS)),
     dtypes=("f16", "bf16", "f32", "f64"),
-    excluding=tuple(
-        exclusion
-        for op in OPERATORS
-        for exclusion in (
-            Exclusion(
-                op=op,
-                when="rounding_type != floor",
-                reason="reduce_window has windows that fit, and no more",
-            ),
-            Exclusion(
-                op=op,
-                when="any(pad_begin < 0 or pad_end < 0)",
-                reason="to reduce_window negative padding is a way to crop",
-            ),
-        )
+    excluding=(
+        *(
+            exclusion
+            for op in OPERATORS
+            for exclusion in (
+                Exclusion(
+                    op=op,
+                    when="rounding_type != floor",
+                    reason="reduce_window has windows that fit, and no more",
+                ),
+                Exclusion(
+                    op=op,
+                    when="any(pad_begin < 0 or pad_end < 0)",
+                    reason="to reduce_window negative padding is a way to crop",
+                ),
+            )
+        ),
+        *EXCLUDED_PRODUCTS,
     ),
 )
 
@@ -102,9 +121,12 @@ class Jax(StandaloneAdapter):
         family = products.family(op)
         if family in products.MATRIX_PRODUCTS:
             product = products.matrix_product(op, inputs, attributes)
+            if products.stretches(op, inputs, product):
+                raise Unsupported("arrays of JAX stretch, so nothing of a wrong shape is refused")
             return StandaloneCall(self._calls.multiply, astuple(product))
         convolution = products.convolution(op, inputs, attributes)
         is_transposed = family in products.TRANSPOSED
+        _check_bias(inputs, convolution, convolution.filters[is_transposed])
         padding = _transposed_padding(op, convolution) if is_transposed else _padding(convolution)
         arguments: tuple[Any, ...] = (convolution.dilations, convolution.bias)
         if not is_transposed:
@@ -114,13 +136,24 @@ class Jax(StandaloneAdapter):
         return StandaloneCall(function, (*shared, *arguments))
 
 
-def _padding(convolution: Convolution) -> Any:
+def _check_bias(inputs: Inputs, convolution: Convolution, channels: int) -> None:
+    """Refuse a bias of another shape: JAX's convolutions have none, and sums stretch."""
+    bias = None if convolution.bias is None else inputs[convolution.bias]
+    if bias is not None and bias.shape != (channels,):
+        raise Unsupported("convolutions of JAX have no bias that could be of a wrong shape")
+
+
+def _padding(convolution: Convolution) -> str | list[tuple[int, int]]:
+    if convolution.word != EXPLICIT and convolution.word not in PADDING:
+        raise Unsupported(f"auto_pad {convolution.word} is no padding of JAX's")
     if convolution.word != EXPLICIT:
         return PADDING[convolution.word]
+    if min(convolution.begin + convolution.end) < 0:
+        raise Unsupported("to conv_general_dilated negative padding is a way to crop")
     return list(zip(convolution.begin, convolution.end, strict=True))
 
 
-def _transposed_padding(op: str, convolution: Convolution) -> list[tuple[int, int]]:
+def _transposed_padding(op: str, convolution: Convolution) -> str | list[tuple[int, int]]:
     """The padding of the convolution that is reversed, where conv_transpose has the rest."""
     from jax.lax import conv_transpose
 
@@ -128,10 +161,11 @@ def _transposed_padding(op: str, convolution: Convolution) -> list[tuple[int, in
         raise Unsupported("this conv_transpose takes no pads of what it reverses")
     if convolution.groups != 1:
         raise Unsupported("conv_transpose has no groups")
-    if convolution.has_size or any(convolution.output_padding):
+    no_extra = [0] * convolution.axes
+    if convolution.has_size or convolution.output_padding != no_extra:
         raise Unsupported("conv_transpose takes no size of the result and no output_padding")
     if convolution.word == EXPLICIT:
-        return list(zip(convolution.begin, convolution.end, strict=True))
+        return _padding(convolution)
     # OpenVINO's words ask for no padding where no size is given, those of ONNX do.
     if convolution.word != VALID and op.startswith(onnx_model.PREFIX):
         raise Unsupported("conv_transpose pads by another rule")

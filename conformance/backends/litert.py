@@ -1,11 +1,11 @@
 """LiteRT's pools and convolutions on the CPU, by XNNPACK or by its own kernels.
 
-Each vector becomes a model of one operator. Data have the channels last, as declared.
+Each vector becomes a model of one operator. Data of pools have the channels last, as declared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -60,7 +60,17 @@ def _excluding() -> list[Exclusion]:
             *(_LACKING[attribute] for attribute in attributes),
         ]
         exclusions += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
-    return exclusions
+    return [*exclusions, *_excluded_convolutions()]
+
+
+def _excluded_convolutions() -> Iterator[Exclusion]:
+    padded = "auto_pad == explicit and any(pad_begin != 0 or pad_end != 0)"
+    yield from products.excluding(CONVOLUTIONS, "length(size) != 2", "CONV_2D has two axes")
+    yield from products.excluding(["torch.conv"], "length(batch) == 0", "CONV_2D has a batch")
+    yield from products.excluding(products.AUTOMATIC, padded, _NO_PADS)
+    yield from products.excluding(["torch.conv"], "not same and any(padding != 0)", _NO_PADS)
+    lower = "auto_pad == same_lower"
+    yield from products.excluding(products.AUTOMATIC, lower, "padding is SAME or VALID")
 
 
 CAPABILITIES = Capabilities(
@@ -196,6 +206,10 @@ def _convolution(
     has_pads = convolution.word == products.EXPLICIT and any(convolution.begin + convolution.end)
     if padding is None or has_pads:
         raise Unsupported("convolutions of LiteRT pad by SAME or VALID")
+    if data.shape[1] != convolution.filters[1] * convolution.groups:
+        raise Unsupported("groups of LiteRT follow from channels, and are no argument")
+    if len(convolution.strides) != 2 or len(convolution.dilations) != 2:
+        raise Unsupported("a convolution of LiteRT has a height and a width, and no list of others")
     (stride_h, stride_w), (dilation_h, dilation_w) = convolution.strides, convolution.dilations
     values = {
         "padding": padding,

@@ -29,16 +29,19 @@ METHOD, PAD_MODE, COUNT_INCLUDE_PAD, ADAPTIVE = 0, 5, 6, 7
 CAPABILITIES = Capabilities(
     operators=(*METHODS, *(f"{family}-*" for family in ncnn_products.OPERATORS)),
     dtypes=("f32",),
-    excluding=tuple(
-        Exclusion(op=op, when=when, reason=reason)
-        for op in ("AvgPool-1", "MaxPool-1")
-        for when, reason in (
-            ("rounding_type not in [floor, ceil]", "pad_mode rounds down or up"),
-            (
-                "auto_pad not in [explicit, valid, same_upper, same_lower]",
-                "pad_mode has no other automatic padding",
-            ),
-        )
+    excluding=(
+        *(
+            Exclusion(op=op, when=when, reason=reason)
+            for op in ("AvgPool-1", "MaxPool-1")
+            for when, reason in (
+                ("rounding_type not in [floor, ceil]", "pad_mode rounds down or up"),
+                (
+                    "auto_pad not in [explicit, valid, same_upper, same_lower]",
+                    "pad_mode has no other automatic padding",
+                ),
+            )
+        ),
+        *ncnn_products.EXCLUDING,
     ),
 )
 

@@ -36,6 +36,44 @@ AUTOMATIC = {SAME_UPPER: -233, SAME_LOWER: -234}
 MAX_AXES = 2
 """The layers of three axes take filters from files only."""
 
+EXCLUDING = (
+    *products.excluding(
+        (*products.CONVOLUTIONS, *products.TRANSPOSED),
+        f"length(size) > {MAX_AXES}",
+        "ncnn's layers of three axes take filters from files only",
+    ),
+    *products.excluding_sizes("sizes of results are not written for ncnn here"),
+    *products.excluding(
+        ["onnx.ConvTranspose"],
+        "auto_pad in [same_upper, same_lower]",
+        "ncnn pads transposed convolutions to a given size alone",
+    ),
+    *products.excluding(
+        ["MatMul", "onnx.MatMul", "torch.matmul"],
+        "max(rank_of(A), rank_of(B)) > 4",
+        "ncnn has blobs of one to four dimensions",
+    ),
+    *products.excluding(
+        ["torch.linear"], "rank_of(input) > 4", "ncnn has blobs of one to four dimensions"
+    ),
+    *products.excluding(
+        ["torch.linear"],
+        "has(bias) and (rank_of(input) != 2 or rank_of(weight) != 2)",
+        "ncnn adds to products of two matrices alone",
+    ),
+    *products.excluding(
+        ["onnx.Gemm"],
+        "has(C) and rank_of(C) == 0",
+        "ncnn has blobs of one to four dimensions",
+    ),
+    *products.excluding(
+        ["onnx.Gemm"],
+        "has(C) and alpha != 1",
+        "ncnn's alpha is a factor of what is added, too",
+    ),
+)
+"""Cases that no layer computes."""
+
 
 @dataclass(frozen=True)
 class Net:

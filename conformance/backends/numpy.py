@@ -46,8 +46,10 @@ class NumPy:
             Unsupported: another operator than those implemented here.
         """
         if products.family(op) in products.MATRIX_PRODUCTS:
+            product = products.matrix_product(op, inputs, attributes)
+            require(not products.stretches(op, inputs, product), "shapes that fit as they are")
             with np.errstate(over="ignore", invalid="ignore"):
-                return [matrix_product(inputs, products.matrix_product(op, inputs, attributes))]
+                return [matrix_product(inputs, product)]
         if op not in OPERATORS:
             raise Unsupported(f"{op} is not implemented")
         if not 3 <= inputs[0].ndim <= 5:

@@ -23,18 +23,38 @@ PROVIDER = Option(
     default=CPU,
 )
 
+WITHOUT_F64 = (
+    *("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool", "GlobalLpPool"),
+    *("Conv", "ConvTranspose"),
+)
+
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
 # Models in f16 run too: what has no kernel is cast to f32 and back.
 CAPABILITIES = Capabilities(
     operators=("onnx.*",),
-    dtypes=("f16", "f32", "f64", "i8", "u8"),
-    excluding=tuple(
+    dtypes=("f16", "f32", "f64", "i8", "i32", "i64", "u8"),
+    excluding=(
+        *(
+            Exclusion(
+                op=f"onnx.{name}-*",
+                when="T == f64",
+                reason=f"the CPU provider has no kernel of {name} for f64",
+            )
+            for name in WITHOUT_F64
+        ),
+        *(
+            Exclusion(
+                op=f"onnx.Gemm-{version}",
+                when="T in [i32, i64]",
+                reason="the CPU provider has no kernel of Gemm for integers",
+            )
+            for version in (9, 11, 13)  # those before have none of these types
+        ),
         Exclusion(
-            op=f"onnx.{name}-*",
-            when="T == f64",
-            reason=f"the CPU provider has no kernel of {name} for f64",
-        )
-        for name in ("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool", "GlobalLpPool")
+            op="onnx.ConvTranspose-*",
+            when="any(output_padding >= strides)",
+            reason="output_padding is below the stride here, not below stride or dilation",
+        ),
     ),
 )
 

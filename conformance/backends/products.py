@@ -6,12 +6,14 @@ its adapter refuses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from conformance.backends.capabilities import Exclusion
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
 
@@ -30,9 +32,17 @@ MATRIX_PRODUCTS = ("MatMul", "onnx.MatMul", "onnx.Gemm", "torch.matmul", "torch.
 GROUPED = ("GroupConvolution", "GroupConvolutionBackpropData")
 """Operators whose filters have the groups as their first dimension."""
 
+AUTOMATIC = ("Convolution", "GroupConvolution", "onnx.Conv")
+"""Convolutions with the attribute ``auto_pad``."""
+
+BACKPROP = ("ConvolutionBackpropData", "GroupConvolutionBackpropData")
+"""Transposed convolutions whose third input is the size of the result."""
+
 EXPLICIT, VALID, SAME_UPPER, SAME_LOWER = "explicit", "valid", "same_upper", "same_lower"
 WORDS = {"NOTSET": EXPLICIT, "same": SAME_UPPER}
 """What other dialects say for a word of padding; most differ in case alone."""
+
+ONNX_WORDS = {EXPLICIT: "NOTSET"} | {w: w.upper() for w in (VALID, SAME_UPPER, SAME_LOWER)}
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,25 @@ class MatrixProduct:
 def family(op: str) -> str:
     """Return the name of an operator without its version."""
     return op.rpartition("-")[0]
+
+
+def excluding(families: Iterable[str], when: str, reason: str) -> tuple[Exclusion, ...]:
+    """Exclude cases of operators; those of ONNX have its words of padding in the condition."""
+    return tuple(Exclusion(reason, _in_words_of(name, when), op=f"{name}-*") for name in families)
+
+
+def _in_words_of(family: str, when: str) -> str:
+    if not family.startswith("onnx."):
+        return when
+    return re.sub(r"\w+", lambda match: ONNX_WORDS.get(match[0], match[0]), when)
+
+
+def excluding_sizes(reason: str) -> tuple[Exclusion, ...]:
+    """Exclude transposed convolutions to which the size of the result is given."""
+    return (
+        *excluding(["onnx.ConvTranspose"], "length(output_shape) > 0", reason),
+        *excluding(BACKPROP, "has(output_shape)", reason),
+    )
 
 
 def convolution(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Convolution:
@@ -136,6 +165,22 @@ def matrix_product(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Ma
     )
 
 
+def stretches(op: str, inputs: Inputs, product: MatrixProduct) -> bool:
+    """Return whether arrays have shapes that only sums and products of arrays stretch to fit."""
+    left, right, addend = (*inputs, None)[:3]
+    assert left is not None
+    assert right is not None
+    if family(op) != "onnx.Gemm":
+        return addend is not None and addend.shape != right.shape[:-1]
+    if left.ndim != 2 or right.ndim != 2:
+        return True
+    added = () if addend is None else addend.shape
+    total = left.shape[product.transposed[0]], right.shape[not product.transposed[1]]
+    return len(added) > 2 or any(
+        extent not in (1, full) for extent, full in zip(added[::-1], total[::-1], strict=False)
+    )
+
+
 def _per_axis(axes: int, attributes: Mapping[str, Any], *names: str, default: int = 1) -> list[int]:
     value = next((attributes[name] for name in names if name in attributes), default)
     return list(value) if isinstance(value, list | tuple) else [value] * axes
@@ -146,8 +191,8 @@ def _pads(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
     if "padding" in attributes:
         numbers = {} if isinstance(attributes["padding"], str) else attributes
         return (_per_axis(axes, numbers, "padding", default=0),) * 2
-    if "pads_begin" in attributes:
-        pads = [*attributes["pads_begin"], *attributes["pads_end"]]
+    if "pads_begin" in attributes or "pads_end" in attributes:
+        pads = [*attributes.get("pads_begin", ()), *attributes.get("pads_end", ())]
     else:
         pads = list(attributes.get("pads", ())) or [0] * 2 * axes
     if len(pads) != 2 * axes:

@@ -91,6 +91,8 @@ def run_convolution(
 ) -> list[Any]:
     """Return a convolution whose filters and bias are constants of the model.
 
+    Images and filters have their channels in second position, as specified, and LiteRT's last.
+
     Args:
         filters: the shape of the second input, the channels in second position.
         values: the values of the options.
@@ -99,6 +101,7 @@ def run_convolution(
     weights = inputs[1].reshape(filters).transpose(0, 2, 3, 1)
     # Its kernels need a bias, so converters write zeros where there is none.
     addend = np.zeros(filters[0], np.float32) if bias is None else inputs[bias]
-    constants = [weights, addend]
-    model = operator_model("CONV_2D", "Conv2DOptions", values, constants, inputs[0].shape)
-    return run_model(inputs, model, resolver, mark)
+    images = np.ascontiguousarray(inputs[0].transpose(0, 2, 3, 1))
+    model = operator_model("CONV_2D", "Conv2DOptions", values, [weights, addend], images.shape)
+    (result,) = run_model([images], model, resolver, mark)
+    return [np.ascontiguousarray(result.transpose(0, 3, 1, 2))]

@@ -35,9 +35,12 @@ CAPABILITIES = Capabilities(
             for op in ("AvgPool-1", "torch.avg_pool-2", "torch.lp_pool-2")
         ),
         *torch_openvino.EXCLUDING,
+        *torch_products.EXCLUDING,
     ),
 )
-DEVICE_CAPABILITIES = replace(CAPABILITIES, excluding=torch_openvino.EXCLUDING)
+DEVICE_CAPABILITIES = replace(
+    CAPABILITIES, excluding=(*torch_openvino.EXCLUDING, *torch_products.EXCLUDING)
+)
 """What is claimed of other devices than the CPU."""
 
 DEVICE = Option("device", "Where it computes: cpu, cuda, cuda:1, mps, xpu.", default="cpu")

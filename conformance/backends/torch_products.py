@@ -53,6 +53,39 @@ def call(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> ProductCall:
     return TABLE[products.family(op)](op, inputs, attributes)
 
 
+EXCLUDING = (
+    *products.excluding(
+        products.AUTOMATIC, "auto_pad == same_lower", "PyTorch has no 'same_lower'"
+    ),
+    *products.excluding(
+        products.AUTOMATIC,
+        "auto_pad == same_upper and any(strides != 1)",
+        "PyTorch pads by 'same' at stride 1 alone",
+    ),
+    *products.excluding_sizes("PyTorch's functions take no size of the result"),
+    *products.excluding(
+        ["onnx.ConvTranspose"],
+        "auto_pad in [same_upper, same_lower]",
+        "PyTorch's transposed convolutions know no automatic padding",
+    ),
+    *products.excluding(
+        ["onnx.ConvTranspose", *products.BACKPROP],
+        "auto_pad == explicit and any(given_begin != given_end)",
+        "PyTorch takes the same from both ends of an axis",
+    ),
+    *products.excluding(
+        ["onnx.ConvTranspose", *products.BACKPROP],
+        "any(output_padding >= max(strides, dilations))",
+        "PyTorch has output_padding below the stride or the dilation",
+    ),
+    *products.excluding(
+        ["onnx.Gemm"],
+        "not has(C) and alpha != 1",
+        "PyTorch has a factor only beside a matrix to add",
+    ),
+)
+"""Cases that no call computes."""
+
 Builder = Callable[[str, Inputs, Mapping[str, Any]], ProductCall]
 
 

@@ -22,6 +22,7 @@ class Binding:
     """The values of all names of a case, whose ``shapes`` are those of the tensors that are given.
 
     ``operands`` are the entries of tensors that decide shapes, whose own shapes may be left out.
+    ``types`` are the element types, by variable, of which conditions may speak.
     Raises :class:`~conformance.errors.InvalidCase` where an attribute or a shape does not fit.
     """
 
@@ -31,8 +32,10 @@ class Binding:
         attributes: Mapping[str, Any],
         shapes: Mapping[str, Shape],
         operands: Mapping[str, Sequence[int]] = MappingProxyType({}),
+        types: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.operator = operator
+        self.types = types
         lengths = {name: (len(entries),) for name, entries in operands.items()}
         self.shapes = {n: tuple(map(int, shape)) for n, shape in {**lengths, **shapes}.items()}
         self.lengths: dict[str, int] = {}
@@ -82,6 +85,8 @@ class Binding:
                 self._values[name] = self.visitor.visit(self.operator.let[name])
             elif name in self.lengths:
                 self._values[name] = tuple(range(self.lengths[name]))
+            elif name in self.types:
+                self._values[name] = self.types[name]
             else:
                 raise InvalidCase(f"no shape gives '{name}' a value")
         return self._values[name]

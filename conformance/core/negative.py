@@ -6,13 +6,15 @@ have to fit. A change is found by trying: values next to the valid ones, and bey
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_for
 from conformance.core.operator import Attribute, Operator
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import NO_NAMES
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
@@ -76,7 +78,7 @@ def negative_tests(operator: Operator, valid: Sequence[Case]) -> tuple[NegativeT
         starts[rank] = starts.get(rank, 0) + 1
         if starts[rank] > MAX_STARTS or all((rank, name) in tests for name in sentences):
             continue
-        for case in _edited(operator, start):
+        for case in _edited(operator, start, _read_by(operator, start)):
             broken = broken_conditions(operator, case)
             key = rank, broken[0] if len(broken) == 1 else ""
             if key[1] in sentences and key not in tests:
@@ -148,10 +150,36 @@ def _plain(operator: Operator, case: Case) -> Case:
     return replace(case, types=types, pattern=pattern)
 
 
-def _edited(operator: Operator, case: Case) -> Iterator[Case]:
-    """The case with one attribute or one shape changed; many of them are valid, too."""
+def _read_by(operator: Operator, case: Case) -> frozenset[str]:
+    """The names that outputs or requirements of a case follow from.
+
+    What is ignored, as pads beside a word for padding, may have any value.
+    """
+    binding = Binding(operator, case.attributes, case.shapes, case.operands)
+    read: set[str] = set()
+
+    def look_up(name: str) -> Any:
+        if name not in read:
+            read.add(name)
+            if name in operator.let:
+                visitor.visit(operator.let[name])  # of its branches only that which is taken
+        return binding.value(name)
+
+    visitor = PlainVisitor(look_up, binding.visitor.ranks)
+    for tree in operator.require.values():
+        visitor.visit(tree)
+    named = NO_NAMES.union(*(definition.names for definition in operator.define.values()))
+    for name in named & (operator.let.keys() | operator.attributes.keys()):
+        look_up(name)
+    return frozenset(read)
+
+
+def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[Case]:
+    """The case with one attribute that is read, or one shape, changed; many are valid, too."""
     binding = Binding(operator, case.attributes, case.shapes, case.operands)
     for attribute in operator.attributes.values():
+        if attribute.name not in read:
+            continue
         for value in _other_values(attribute, binding):
             yield replace(case, attributes={**case.attributes, attribute.name: value})
         if attribute.default is None:

@@ -221,11 +221,25 @@ class Operator:
         return str(self.data.get("summary", ""))
 
     def condition(self, text: str) -> Node:
-        """Parse a condition on a case.
+        """Parse a condition on what a case has of attributes and shapes.
 
         Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
         """
-        names = self.names
+        return self._condition(text, self.names)
+
+    def condition_with_types(self, text: str) -> Node:
+        """Parse a condition on a case, which may speak of its element types, too: ``T == f64``.
+
+        Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
+        """
+        kinds = {
+            variable: Kind("word", words=frozenset(dtypes))
+            for variable, dtypes in self.types.items()
+        }
+        words = self.names.words.union(*self.types.values())
+        return self._condition(text, Names({**kinds, **self.names.scope}, words, self.names.shapes))
+
+    def _condition(self, text: str, names: Names) -> Node:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
     @cached_property

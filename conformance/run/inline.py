@@ -64,7 +64,7 @@ def call(
     copied before anything else happens, since a backend may hand out views of its own buffers.
     An interruption from the keyboard passes through; nothing else does.
     """
-    originals = [None if array is None else np.ascontiguousarray(array) for array in inputs]
+    originals = [None if array is None else np.asarray(array, order="C") for array in inputs]
     copies = [None if array is None else array.copy() for array in originals]
     arguments = list(copies)  # the backend may change the list
     keywords = fresh(attributes)

@@ -235,7 +235,17 @@ def test_convolutions(
 ) -> None:
     data = np.array(SQUARE, np.float32).reshape(shape)
     others = [None if array is None else np.array(array, np.float32) for array in (filters, bias)]
-    assert answer(litert, op, [data, *others], attributes).ravel().tolist() == expected
+    (result,) = litert.run(op, [data, *others], attributes)
+    assert result.ravel().tolist() == expected
+
+
+def test_channels_of_convolutions_are_where_the_specification_has_them(litert: Backend) -> None:
+    image = np.arange(12, dtype=np.float32).reshape(1, 2, 2, 3)
+    filters = np.array([[1, 0], [0, 10], [1, 1]], np.float32).reshape(3, 2, 1, 1)
+    (result,) = litert.run("onnx.Conv-22", [image, filters, None], {})
+    assert result.shape == (1, 3, 2, 3)
+    np.testing.assert_array_equal(result[0, 1], 10 * image[0, 1])
+    np.testing.assert_array_equal(result[0, 2], image[0, 0] + image[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -243,6 +253,8 @@ def test_convolutions(
     [
         ({"pads": [0, 0, 1, 1]}, 4, "pad by SAME or VALID"),
         ({"auto_pad": "SAME_LOWER"}, 4, "pad by SAME or VALID"),
+        ({"dilations": [1]}, 4, "no list of others"),
+        ({"group": 2}, 4, "groups of LiteRT follow from channels"),
         ({}, 5, "on data of rank 5"),
     ],
 )

@@ -165,6 +165,22 @@ def test_invalid_output_sizes_are_refused(op: str, output_size: list[int]) -> No
         run(op, plane(np.zeros((3, 3))), np.array(output_size))
 
 
+@pytest.mark.parametrize(
+    ("op", "shapes"),
+    [
+        ("onnx.Gemm-13", [(1, 2, 2), (2, 2)]),
+        ("onnx.Gemm-13", [(1, 2), (2, 2), (3, 2)]),
+        ("onnx.Gemm-13", [(2, 2), (2, 2), (1, 2, 2)]),
+        ("torch.linear-2", [(2, 2), (3, 2), (1,)]),
+        ("torch.linear-2", [(2, 2), (2,), (1,)]),
+        ("onnx.MatMul-13", [(), (2, 2)]),
+    ],
+)
+def test_products_of_other_shapes_are_refused(op: str, shapes: list[tuple[int, ...]]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        NumPy().run(op, [np.ones(shape, np.float32) for shape in shapes], {})
+
+
 def test_other_index_types_and_operators_are_refused() -> None:
     with pytest.raises(ValueError, match="u8"):
         run("AdaptiveMaxPool-8", plane([1, 2]), np.array([1]), index_element_type="u8")

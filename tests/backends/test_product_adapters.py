@@ -179,6 +179,35 @@ def test_what_pytorch_has_no_argument_for(
         torch.run(op, arrays(inputs), attributes)
 
 
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(
+    ("bias", "attributes", "reason"),
+    [
+        ([100], {"auto_pad": "SAME"}, "auto_pad same is no padding of JAX's"),
+        ([100, 200], {}, "no bias that could be of a wrong shape"),
+        ([[100]], {}, "no bias that could be of a wrong shape"),
+        (None, {"pads": [-1, 0]}, "negative padding is a way to crop"),
+    ],
+)
+def test_what_jax_cannot_be_given_wrong(bias: Any, attributes: Attributes, reason: str) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        load_backend("jax").run("onnx.Conv-22", arrays([IMAGE, [[[10, 1]]], bias]), attributes)
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize(
+    ("op", "inputs"),
+    [
+        ("onnx.Gemm-13", [[ROWS], ROWS, None]),
+        ("onnx.Gemm-13", [[[1, 2]], ROWS, [[1, 1], [2, 2]]]),
+        ("torch.linear-2", [ROWS, ROWS, [1]]),
+    ],
+)
+def test_products_of_jax_stretch_what_does_not_fit(op: str, inputs: list[Any]) -> None:
+    with pytest.raises(Unsupported, match="arrays of JAX stretch"):
+        load_backend("jax").run(op, arrays(inputs), {})
+
+
 @pytest.mark.needs("torch")
 def test_pytorch_takes_no_output_shape_as_an_input(torch: Backend) -> None:
     inputs = [*arrays([IMAGE, [[[10, 1]]]]), np.array([3])]

@@ -27,6 +27,23 @@ SEEN: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, list[float]]]] =
     ),
     ("onnx.Conv-22", {"X": IMAGE, "W": INFINITE}, {}, {"": [INF]}),
     (
+        "torch.conv-2",
+        {"input": IMAGE, "weight": INFINITE},
+        {"padding": 1},
+        {"": [2, INF, INF], "multiplies-padding": [NAN, INF, INF]},
+    ),
+    (
+        "torch.conv_transpose-2",
+        {"input": IMAGE, "weight": INFINITE},
+        {"stride": 2},
+        {
+            "": [INF, 1, INF, 1, INF, 1, 1],
+            "multiplies-padding": [INF, 1, INF, 1, INF, 1, NAN],
+            "multiplies-gaps": [INF, NAN, INF, NAN, INF, NAN, 1],
+            "multiplies-padding+multiplies-gaps": [INF, NAN, INF, NAN, INF, NAN, NAN],
+        },
+    ),
+    (
         "onnx.ConvTranspose-22",
         {"X": IMAGE, "W": INFINITE},
         {"strides": [2]},

@@ -11,6 +11,7 @@ from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.core.negative import broken_conditions, conditions, negative_tests
+from conformance.core.operator import Operator
 from conformance.errors import InvalidCase, SpecError
 from conformance.model import Case
 
@@ -33,6 +34,7 @@ def test_every_condition_that_can_be_broken_alone_is() -> None:
     assert conditions(operator).keys() - tests.keys() == {"kernel_shape.min", "X.rank", "X.shape"}
     levels = {name: test.level for name, test in tests.items()}
     assert levels.pop("kernel-fits") == "should"
+    assert levels.pop("pads-without-auto-pad") == "should"
     assert set(levels.values()) == {"must"}
     assert "onnx 1.23 returns an empty result" in tests["kernel-fits"].why
     assert tests["strides.min"].why == "strides is at least 1."
@@ -53,6 +55,30 @@ def test_a_negative_test_is_refused_for_what_it_names_and_nothing_else() -> None
         with pytest.raises(InvalidCase) as caught:
             Evaluation(operator, case.attributes, inputs)
         assert caught.value.violations == (case.reject,)
+
+
+def test_what_is_ignored_is_not_broken() -> None:
+    operator = load_operator("Convolution-1")
+    shapes = {"X": (1, 1, 3, 3), "W": (1, 1, 2, 2)}
+    attributes = {name: [1, 1] for name in ("strides", "dilations", "pads_begin", "pads_end")}
+    by_word, by_numbers = (
+        Case(
+            "Convolution-1",
+            {"T": "f32"},
+            shapes,
+            {**attributes, "auto_pad": word},
+            {},
+            "whole+whole",
+        )
+        for word in ("valid", "explicit")
+    )
+    assert not {"pads_begin.min", "pads_end.required"} & rejected(operator, by_word)
+    assert {"pads_begin.min", "pads_end.required"} <= rejected(operator, by_numbers)
+    assert {"strides.min", "auto_pad.values"} <= rejected(operator, by_word)
+
+
+def rejected(operator: Operator, case: Case) -> set[str | None]:
+    return {test.case.reject for test in negative_tests(operator, [case])}
 
 
 def test_they_have_the_plainest_data() -> None:

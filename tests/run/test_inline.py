@@ -43,6 +43,12 @@ class TestWhatABackendIsGiven:
         assert not np.shares_memory(array, source)
         np.testing.assert_array_equal(array, source)
 
+    def test_a_scalar_has_no_dimension(self):
+        seen = []
+        result = outcome(lambda op, inputs, a: seen.extend(inputs) or inputs, np.array(3.0))
+        assert seen[0].shape == ()
+        assert [array.shape for array in result.returned] == [()]
+
     def test_bf16_arrays_are_of_the_logical_type(self):
         seen = []
         outcome(lambda op, inputs, a: seen.extend(inputs), DATA.astype(ml_dtypes.bfloat16))
