@@ -328,11 +328,8 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
     }
 
 
-def definition_problem(spec: Operator, vector: Vector) -> str:
-    """Say how a vector does not fit its operator; empty if it does."""
-    case, names = vector.case, list(vector.names)
-    for index in vector.absent:
-        names.insert(index, "")
+def definition_problem(spec: Operator, case: Case) -> str:
+    """Say how a case does not fit its operator; empty if it does."""
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
     if case.reject is not None and case.reject not in conditions(spec):
@@ -340,6 +337,14 @@ def definition_problem(spec: Operator, vector: Vector) -> str:
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
         return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"
+    return ""
+
+
+def order_problem(spec: Operator, vector: Vector) -> str:
+    """Say how the inputs of a vector are not in its operator's order; empty if they are."""
+    names = list(vector.names)
+    for index in vector.absent:
+        names.insert(index, "")
     if names != [name if name in vector.names else "" for name in spec.tensors][: len(names)]:
         return f"its inputs stand in another order, {', '.join(vector.names)}"
     return ""

@@ -31,6 +31,7 @@ from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
 if TYPE_CHECKING:
+    from conformance.core.case_geometry import Geometry
     from conformance.core.implementation import Implementation
     from conformance.core.mutant_changes import DefinitionChange
     from conformance.core.subject import Subject
@@ -249,9 +250,7 @@ class Operator:
 
     def implementation(self, *changes: DefinitionChange) -> Implementation:
         """Return the operator under some changes."""
-        from conformance.core.implementation import Implementation
-
-        return Implementation(self, *changes)
+        return _implementation(self, changes)
 
     def subject(
         self,
@@ -271,6 +270,20 @@ class Operator:
         from conformance.core.case_geometry import may_differ
 
         return may_differ(self, cases, implementations)
+
+    def geometry(self, cases: Sequence[Case]) -> Geometry:
+        """Prepare valid cases to look where implementations may have other outputs."""
+        from conformance.core.case_geometry import Geometry
+
+        return Geometry(self, cases)
+
+
+@lru_cache(maxsize=4096)
+def _implementation(operator: Operator, changes: tuple[DefinitionChange, ...]) -> Implementation:
+    """An operator under some changes, whose texts are parsed once."""
+    from conformance.core.implementation import Implementation
+
+    return Implementation(operator, *changes)
 
 
 @lru_cache(maxsize=64)

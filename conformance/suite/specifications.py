@@ -24,6 +24,7 @@ from conformance.specification import (
     definition_problem,
     load_whole,
     mutants_of,
+    order_problem,
     shipped_specs,
     spec_digest,
 )
@@ -92,7 +93,7 @@ class Specifications(Mapping[str, Specification]):
             return ""
         spec = self[case.op]
         if isinstance(spec, Operator):
-            return definition_problem(spec, vector)
+            return definition_problem(spec, vector.case) or order_problem(spec, vector)
         operands = {operand.name for operand in spec.operands}
         for noun, present, expected in (
             ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
