@@ -25,7 +25,7 @@ from vector_examples import (
 from conformance.core.operator import read_operator
 from conformance.json_schema import load_schema
 from conformance.model import Answer, Case, Vector
-from conformance.specification import build, definition_problem
+from conformance.specification import build, order_problem
 from conformance.suite.vector_file import decode_vector, encode_vector
 
 EXAMPLES = (value_vector(), value_vector(dtype="bf16"), reject_vector(), index_vector())
@@ -85,7 +85,7 @@ def test_operands_stand_where_the_operator_has_them() -> None:
     assert_same(read, vector)
     assert read.names == ("X", "times", "B")
     assert [array is None for array in read.arguments] == [False, False, True, False]
-    assert definition_problem(BETWEEN, read) == ""
+    assert order_problem(BETWEEN, read) == ""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_operands_stand_where_the_operator_has_them() -> None:
 )
 def test_another_order_than_the_operators_is_said(change: dict[str, tuple[str, ...]]) -> None:
     vector = dataclasses.replace(between("X", "B"), **change)
-    assert definition_problem(BETWEEN, vector).startswith("its inputs stand in another order, ")
+    assert order_problem(BETWEEN, vector).startswith("its inputs stand in another order, ")
 
 
 @pytest.mark.parametrize("vector", EXAMPLES, ids=lambda v: v.id)
