@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -91,7 +92,7 @@ def plan(
     return (
         *(selection.planned(k, (SMOKE, CORE)) for k in smoke),
         *(selection.planned(k, (CORE,)) for k in core),
-        *(selection.twin(case) for case in selection.twins([*smoke, *core])),
+        *selection.twins([*smoke, *core]),
         *(larger.planned(k, (LARGE,)) for k in larger.large()),
     )
 
@@ -152,11 +153,13 @@ class _Selection:
                 break
         return cases
 
-    def twins(self, taken: Sequence[int]) -> list[Case]:
-        """Cases that differ from one taken in an attribute alone: a kernel may keep what it
-        prepared for the same shapes."""
-        twins: list[Case] = []
-        mains = set(self.main)
+    def twins(self, taken: Sequence[int]) -> list[PlannedCase]:
+        """Cases that differ from one taken in an attribute alone, and show nothing new besides.
+
+        A kernel may keep what it prepared for the same shapes.
+        """
+        twins: list[PlannedCase] = []
+        mains, shown = set(self.main), set(chain(*(self.targets[k] for k in taken)))
         for k in taken:
             case = self.cases[k]
             if len(twins) == MAX_TWINS or k not in mains or not case.attributes:
@@ -164,12 +167,12 @@ class _Selection:
             left_out = tuple(case.attributes)[k % len(case.attributes)]
             attributes = {n: v for n, v in case.attributes.items() if n != left_out}
             twin = telling(self.operator, replace(case, attributes=attributes))
-            if is_valid(self.operator, twin):
-                twins.append(twin)
+            if not is_valid(self.operator, twin):
+                continue
+            targets = targets_of(self.operator, twin)
+            if targets <= shown:
+                twins.append(PlannedCase(twin, (CORE,), reported_names(targets)))
         return twins
-
-    def twin(self, case: Case) -> PlannedCase:
-        return PlannedCase(case, (CORE,), reported_names(targets_of(self.operator, case)))
 
     def large(self) -> list[int]:
         """A few large cases: first those with elements far apart, then what covers most targets."""
