@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from math import prod
 from random import Random
 from typing import Any, NamedTuple
 
+from conformance.core.binding import Binding
 from conformance.core.data import patterns_for
 from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
@@ -38,6 +41,7 @@ MAIN_AXES = 2
 """The axes that people run: of images, not of volumes."""
 
 FIRST_FLOAT = "f32"
+MAX_FAR_TERMS = 1 << 21
 MAX_LARGE_TERMS = 1 << 22
 """The most terms of a large case: some seconds of exact evaluation."""
 
@@ -64,7 +68,7 @@ GENERAL = Style((0.3, 0.6), 0.2, 0.15)
 NEAR = Style((0.0, 0.15, 0.4), 0.7, 0.3)
 AIMED = Style((0.0, 0.1, 0.3), 0.8, 0.25)
 HUGE_STYLE = Style((0.0, 0.2), 0.8, 0.0, huge=HUGE, extents=(1, 1, 2, 3))
-FAR_STYLE = Style((0.0,), 0.8, 0.0, huge=FAR, extents=(1, 1, 2, 2, 3), max_terms=MAX_LARGE_TERMS)
+FAR_STYLE = Style((0.0,), 0.8, 0.0, huge=FAR, extents=(1, 1, 2, 2, 3), max_terms=MAX_FAR_TERMS)
 LARGE_STYLE = Style(
     (0.0, 0.2), 0.9, 0.5, extents=(1, 2, 3, 3, 17, 31, 33, 48, 64, 65), max_terms=MAX_LARGE_TERMS
 )
@@ -116,7 +120,7 @@ class PoolDraw(Draw):
 
     def pattern(self, dtype: DType) -> str:
         """Mostly whole numbers: their sums are exact in any order."""
-        if self.is_plain:
+        if self.is_plain or self.style.huge is FAR:
             return "signs" if self.happens(0.1) else "whole"
         return str(self.pick(patterns_for(dtype)))
 
@@ -222,8 +226,16 @@ def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
 def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     """Yield large cases, of more terms than those of the pool."""
     chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
-    yield from _drawn(operator, chance, LARGE_STYLE, None, count)
+    drawn = _drawn(operator, chance, LARGE_STYLE, None, 4 * count)
+    yield from islice((case for case in drawn if _terms(operator, case) > MAX_TERMS), count)
     yield from _drawn(operator, chance, FAR_STYLE, None, 3 * count)
+
+
+def _terms(operator: Operator, case: Case) -> int:
+    """The most terms of a definition of a valid case."""
+    binding = Binding(operator, case.attributes, case.shapes, case.operands)
+    definitions = operator.define.values()
+    return max(prod(binding.flat([*d.at.values(), *d.over.values()])) for d in definitions)
 
 
 def _drawn(
