@@ -162,7 +162,8 @@ class Vector:
     """A case with its inputs and expected outputs, which a negative test lacks.
 
     ``inputs`` are those that the case gives, ``absent`` the places of optional ones that it does
-    not give. ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to
+    not give. ``order`` names the inputs where operands do not come last; empty otherwise.
+    ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to
     the expected outputs under it, present only where they differ from ``answers``.
     """
 
@@ -176,6 +177,20 @@ class Vector:
     answers: tuple[Answer, ...]
     readings: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
     absent: tuple[int, ...] = ()
+    order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.order == self._usual_order:  # so that equal vectors are equal
+            object.__setattr__(self, "order", ())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs, in the order of the specification."""
+        return self.order or self._usual_order
+
+    @property
+    def _usual_order(self) -> tuple[str, ...]:
+        return (*self.case.shapes, *self.case.operands)
 
     @property
     def arguments(self) -> list[Array | None]:
@@ -256,10 +271,10 @@ class Result:
     ("NaN", "+0", ...). ``known`` is the entry of the vendor's known failures that names this
     failure, as file and line; None for a new failure, and if it did not fail. ``within`` counts
     graded floating-point elements by the share of their accepted interval that they use, see
-    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the attributes with a
-    default that the vector does not give. ``returned`` are the outputs of a failure, if they are
-    arrays of the right types and small. ``wrong`` is a digest of the positions of wrong elements,
-    or of a wrong structure; empty if no outputs were compared. ``asked`` is the
+    :data:`INTERVAL_BINS`. ``rank`` is the largest of its tensors. ``left_out`` are the attributes
+    with a default that the vector does not give. ``returned`` are the outputs of a failure, if they
+    are arrays of the right types and small. ``wrong`` is a digest of the positions of wrong
+    elements, or of a wrong structure; empty if no outputs were compared. ``asked`` is the
     :attr:`Case.request`. ``inputs`` and ``expected`` are kept of a failure if they are small.
     """
 

@@ -239,7 +239,8 @@ def case_from_inputs(
             f"{spec.op} has {len(spec.inputs)} inputs, not {len(inputs)}", ("inputs",)
         )
     given = {name: array for name, array in named.items() if array is not None}
-    types = {
+    # A type that no given tensor has is the first of its own.
+    types = {variable: allowed[0] for variable, allowed in spec.types.items()} | {
         spec.tensors[name].type: name_of(array.dtype)
         for name, array in given.items()
         if spec.tensors[name].type in spec.types
@@ -281,12 +282,15 @@ def build(
     arrays = inputs_of(spec, case)
     absent = tuple(i for i, array in enumerate(arrays) if array is None)
     inputs = tuple(array for array in arrays if array is not None)
+    named = dict(zip(spec.tensors, arrays, strict=True))
+    given = tuple(name for name, array in named.items() if array is not None)
     if case.reject is not None:
         text = f"{describe(spec, case)} must be rejected: {conditions(spec)[case.reject]}"
         source = rules_build.SOURCE
-        return Vector(case.id, case, level, (), text, source, inputs, (), absent=absent)
+        return Vector(
+            case.id, case, level, (), text, source, inputs, (), absent=absent, order=given
+        )
     expected = answers(spec, case, arrays)
-    named = dict(zip(spec.tensors, arrays, strict=True))
     return Vector(
         id=case.id,
         case=case,
@@ -298,6 +302,7 @@ def build(
         answers=expected,
         readings=readings(spec, case, arrays, expected) if interpretations else {},
         absent=absent,
+        order=given,
     )
 
 
@@ -324,7 +329,7 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
 
 
 def definition_problem(spec: Operator, case: Case) -> str:
-    """Say how a case does not fit the operator of a suite; empty if it does."""
+    """Say how a case does not fit its operator; empty if it does."""
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
     if case.reject is not None and case.reject not in conditions(spec):
@@ -332,6 +337,16 @@ def definition_problem(spec: Operator, case: Case) -> str:
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
         return f"its types are {', '.join(sorted(case.types))}, those of {spec.op} {expected}"
+    return ""
+
+
+def order_problem(spec: Operator, vector: Vector) -> str:
+    """Say how the inputs of a vector are not in its operator's order; empty if they are."""
+    names = list(vector.names)
+    for index in vector.absent:
+        names.insert(index, "")
+    if names != [name if name in vector.names else "" for name in spec.tensors][: len(names)]:
+        return f"its inputs stand in another order, {', '.join(vector.names)}"
     return ""
 
 
@@ -385,6 +400,16 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
     if isinstance(spec, Operator):
         return frozenset({case.reject} if case.reject else ())
     return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
+
+
+def level_of(spec: Specification, case: Case) -> str:
+    """Return the level of a case: that of the rejection for a negative test, else must."""
+    if case.reject is None:
+        return "must"
+    if isinstance(spec, OpSpec):
+        return next(entry.level for entry in spec.reject if entry.name == case.reject)
+    rejection = spec.reject.get(case.reject)
+    return "must" if rejection is None else rejection.level
 
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:

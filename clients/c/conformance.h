@@ -9,6 +9,7 @@
  *         const cf_array *data = cf_input(call, 0);
  *         int64_t kernel[8];
  *         int axes = cf_ints(call, "kernel", kernel, 8);
+ *         double scale = cf_real(call, "scale", 1.0);
  *         ...
  *         if (kernel[0] < 1) return cf_reject(call, "kernel is %d", (int)kernel[0]);
  *         float *out = (float *)cf_output(call, CF_F32, data->rank, shape);
@@ -23,7 +24,8 @@
  *
  * A kernel with the channels last adds \"layout\": [\"NHWC\"] to the capabilities; then data, outputs
  * and their shapes have that layout. \"index_layout\": [\"HWC\"] says over which axes its indices
- * count. Neither needs code: see docs/backends.md.
+ * count. {\"X\": [\"NHWC\"], \"W\": [\"OIHW->OHWI\"]} has a layout for each tensor by name. None of them
+ * needs code: see docs/backends.md.
  *
  * An attribute of another kind than is asked for never becomes a default: the call is then refused,
  * with a message that names the attribute, whatever the function returns for it (see cf_kind).
@@ -39,6 +41,7 @@
 #define _POSIX_C_SOURCE 200809L /* for cc -std=c99; in vain if a system header came before */
 #endif
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,7 +73,7 @@ typedef enum {
 enum { CF_OK = 0, CF_REJECTED = 1, CF_UNSUPPORTED = 2 };
 
 /* What an attribute may be. */
-typedef enum { CF_ABSENT, CF_INT, CF_BOOL, CF_TEXT, CF_INTS, CF_OTHER } cf_kinds;
+typedef enum { CF_ABSENT, CF_INT, CF_BOOL, CF_TEXT, CF_INTS, CF_REAL, CF_REALS, CF_OTHER } cf_kinds;
 
 /* An array in C order. f16 and bf16 are 16-bit codes (uint16_t); see cf_f16_to_f32. */
 typedef struct {
@@ -115,7 +118,7 @@ static inline const char *cf_name_of(cf_dtype dtype)
     return names[dtype];
 }
 
-/* Input i, or NULL. It may be written to, and that is reported. */
+/* Input i, or NULL for an optional one that is absent. It may be written to, and that is reported. */
 static inline const cf_array *cf_input(const cf_call *call, int i)
 {
     return i < 0 || i >= call->input_count || !call->inputs[i].data ? NULL : &call->inputs[i];
@@ -272,6 +275,109 @@ static inline int cf_whole(cf_json value, long long *number)
     return at == value.end || (*at != '.' && *at != 'e' && *at != 'E' && (*at < '0' || *at > '9'));
 }
 
+/* A whole number of any size that a double needs: its limbs, the least first. */
+#define CF_LIMBS 48
+typedef struct {
+    uint32_t limb[CF_LIMBS];
+} cf_big;
+
+static inline void cf_times(cf_big *big, uint32_t factor)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < CF_LIMBS; i++) {
+        carry += (uint64_t)big->limb[i] * factor;
+        big->limb[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+static inline int cf_less(const cf_big *a, const cf_big *b)
+{
+    int i = CF_LIMBS - 1;
+    while (i > 0 && a->limb[i] == b->limb[i]) i--;
+    return a->limb[i] < b->limb[i];
+}
+
+static inline void cf_minus(cf_big *a, const cf_big *b)
+{
+    uint64_t borrow = 0;
+    int i;
+    for (i = 0; i < CF_LIMBS; i++) {
+        borrow = (uint64_t)a->limb[i] - b->limb[i] - borrow;
+        a->limb[i] = (uint32_t)borrow;
+        borrow = borrow >> 63;
+    }
+}
+
+/* digits * 10**exponent as a double, rounded once, to nearest even. */
+static inline double cf_rounded(uint64_t digits, int exponent)
+{
+    cf_big top = {{0}}, bottom = {{0}};
+    uint64_t bits = 0;
+    double value;
+    int power = 0, width = 53, i;
+    if (!digits) return 0;
+    if (exponent > 308 || exponent < -343) return exponent < 0 ? 0 : HUGE_VAL;
+    top.limb[0] = (uint32_t)digits;
+    top.limb[1] = (uint32_t)(digits >> 32);
+    bottom.limb[0] = 1;
+    for (i = exponent; i > 0; i--) cf_times(&top, 10);
+    for (i = exponent; i < 0; i++) cf_times(&bottom, 10);
+    /* 2**power <= value < 2**(power + 1) */
+    for (; cf_less(&top, &bottom); power--) cf_times(&top, 2);
+    for (; !cf_less(&top, &bottom); power++) cf_times(&bottom, 2);
+    power--;
+    if (power < -1022) width += power + 1022; /* a subnormal has fewer bits */
+    if (width < 0) return 0;
+    for (i = 0; i < width; i++) {
+        cf_times(&top, 2);
+        bits <<= 1;
+        if (!cf_less(&top, &bottom)) {
+            cf_minus(&top, &bottom);
+            bits |= 1;
+        }
+    }
+    cf_times(&top, 2); /* what is left, against half of the last bit */
+    if (!cf_less(&top, &bottom) && (cf_less(&bottom, &top) || (bits & 1))) bits++;
+    /* A carry goes into the exponent, as it should. */
+    if (width == 53) bits += (uint64_t)(power + 1022) << 52;
+    if (bits >= (uint64_t)2047 << 52) return HUGE_VAL;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Reads a finite number, whatever the locale is. No program writes one of more than 19 digits. */
+static inline int cf_fraction(cf_json value, double *number)
+{
+    const char *at = value.begin;
+    uint64_t digits = 0;
+    int exponent = 0, shift = 0, is_fraction = 0, below = at && at < value.end && *at == '-';
+    if (below) at++;
+    if (!at || at >= value.end || *at < '0' || *at > '9') return 0;
+    for (; at < value.end && ((*at >= '0' && *at <= '9') || (*at == '.' && !is_fraction)); at++) {
+        if (*at == '.') {
+            is_fraction = 1;
+            continue;
+        }
+        if (digits > (UINT64_MAX - 9) / 10 || shift < -9999) return 0;
+        digits = digits * 10 + (uint64_t)(*at - '0');
+        shift -= is_fraction;
+    }
+    if (at < value.end && (*at == 'e' || *at == 'E')) {
+        int sign = 1;
+        if (++at < value.end && (*at == '-' || *at == '+')) sign = *at++ == '-' ? -1 : 1;
+        if (at >= value.end || *at < '0' || *at > '9') return 0;
+        for (; at < value.end && *at >= '0' && *at <= '9'; at++)
+            if (exponent < 9999) exponent = exponent * 10 + *at - '0';
+        exponent *= sign;
+    }
+    *number = cf_rounded(digits, exponent + shift);
+    if (*number == HUGE_VAL) return 0;
+    if (below) *number = -*number;
+    return cf_blank(at, value.end) == value.end;
+}
+
 /* --- attributes, spelled as the document spells them ----------------------------------------- */
 
 /* Whether the attribute is given; one with a default may be absent. */
@@ -285,15 +391,21 @@ static inline cf_kinds cf_kind(const cf_call *call, const char *name)
 {
     cf_json value = cf_member(call->attributes, name), item;
     const char *at;
+    cf_kinds kind = CF_INTS;
     long long number;
+    double real;
     if (!value.begin) return CF_ABSENT;
     if (*value.begin == '"') return CF_TEXT;
     if (*value.begin == 't' || *value.begin == 'f') return CF_BOOL;
     if (cf_whole(value, &number)) return CF_INT;
+    if (cf_fraction(value, &real)) return CF_REAL;
     if (*value.begin != '[') return CF_OTHER;
-    for (at = value.begin + 1; cf_next(&at, value.end, NULL, &item);)
-        if (!cf_whole(item, &number)) return CF_OTHER;
-    return CF_INTS;
+    for (at = value.begin + 1; cf_next(&at, value.end, NULL, &item);) {
+        if (cf_whole(item, &number)) continue;
+        if (!cf_fraction(item, &real)) return CF_OTHER;
+        kind = CF_REALS;
+    }
+    return kind;
 }
 
 /* Remembers that an attribute is not of the kind that was asked for; the first one is told. */
@@ -315,6 +427,17 @@ static inline int64_t cf_int(const cf_call *call, const char *name, int64_t othe
     if (cf_whole(value, &number)) return (int64_t)number;
     if (*value.begin == 't' || *value.begin == 'f') return *value.begin == 't';
     cf_other(call, name, "an integer");
+    return otherwise;
+}
+
+/* A number, perhaps with a fraction; an integer is one, too. */
+static inline double cf_real(const cf_call *call, const char *name, double otherwise)
+{
+    cf_json value = cf_member(call->attributes, name);
+    double number;
+    if (!value.begin) return otherwise;
+    if (cf_fraction(value, &number)) return number;
+    cf_other(call, name, "a number");
     return otherwise;
 }
 
@@ -389,6 +512,31 @@ static inline int cf_ints(const cf_call *call, const char *name, int64_t *into, 
     while (cf_next(&at, list.end, NULL, &value)) {
         cf_whole(value, &number);
         if (count < room) into[count] = (int64_t)number;
+        count++;
+    }
+    return count;
+}
+
+/* Copies a list of numbers, as cf_ints does those of integers; of integers it may be, too. */
+static inline int cf_reals(const cf_call *call, const char *name, double *into, int room)
+{
+    cf_json list = cf_member(call->attributes, name), value;
+    cf_kinds kind = cf_kind(call, name);
+    const char *at;
+    double number = 0;
+    int count = 0;
+    if (kind == CF_INT || kind == CF_REAL) {
+        if (room > 0) into[0] = cf_real(call, name, 0);
+        return 1;
+    }
+    if (kind != CF_INTS && kind != CF_REALS) {
+        if (kind != CF_ABSENT) cf_other(call, name, "a list of numbers");
+        return -1;
+    }
+    at = list.begin + 1;
+    while (cf_next(&at, list.end, NULL, &value)) {
+        cf_fraction(value, &number);
+        if (count < room) into[count] = number;
         count++;
     }
     return count;
@@ -793,6 +941,10 @@ static inline int cf_load(FILE *cases, cf_call *call, const char *folder, const 
     int i;
     memset(array, 0, sizeof *array);
     if (!cf_word(cases, word, sizeof word)) return 0;
+    if (!strcmp(word, "absent")) { /* an optional input that is not given has no file */
+        call->input_count++;
+        return 1;
+    }
     for (i = 0; i < CF_TYPES && strcmp(word, cf_name_of((cf_dtype)i)); i++) continue;
     if (i == CF_TYPES || !cf_number(cases, &rank) || rank < 0 || rank > CF_MAX_RANK) return 0;
     array->dtype = (cf_dtype)i;
@@ -824,7 +976,7 @@ static inline int cf_spell(FILE *cases, cf_buffer *json, int first)
     if (!cf_add(json, first ? "\"" : ",\"") || !cf_add(json, quoted) || !cf_add(json, "\":"))
         return 0;
     if (!cf_word(cases, word, sizeof word)) return 0;
-    if (!strcmp(word, "ints")) {
+    if (!strcmp(word, "ints") || !strcmp(word, "numbers")) {
         if (!cf_number(cases, &count) || count < 0 || !cf_add(json, "[")) return 0;
         for (i = 0; i < count; i++)
             if (!cf_word(cases, word, sizeof word) || !cf_add(json, i ? "," : "") ||
@@ -832,7 +984,8 @@ static inline int cf_spell(FILE *cases, cf_buffer *json, int first)
                 return 0;
         return cf_add(json, "]");
     }
-    if (!strcmp(word, "int")) return cf_word(cases, word, sizeof word) && cf_add(json, word);
+    if (!strcmp(word, "int") || !strcmp(word, "number"))
+        return cf_word(cases, word, sizeof word) && cf_add(json, word);
     if (!strcmp(word, "bool"))
         return cf_number(cases, &count) && cf_add(json, count ? "true" : "false");
     if (strcmp(word, "text") || !cf_word(cases, word, sizeof word)) return 0;

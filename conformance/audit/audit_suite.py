@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from conformance import parallel
 from conformance.audit.holdout import HeldOutScore, hold_out
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.audit.mutant_states import MutantStates, mutant_states
+from conformance.audit.mutant_states import MutantStates, mutant_states, states_of_definition
 from conformance.audit.score import MutationScore
 from conformance.grade.precision import match_patterns
-from conformance.specification import by_rules
+from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
+from conformance.suite.unreachable import Unreachable
 
 CHUNK = 40
 """Vectors of one task: enough to be worth a process, few enough to share the work evenly."""
@@ -32,9 +33,7 @@ class KillsTask:
     def run(self) -> dict[str, tuple[Kill, ...]]:
         specs = self.suite.specs
         vectors = list(self.suite.vectors())
-        all_kills = MutantRunner(
-            by_rules(specs[self.op], "an audit"), specs.faults(self.op)
-        ).all_kills(vectors)
+        all_kills = MutantRunner(specs[self.op], specs.faults(self.op)).all_kills(vectors)
         return {vector.id: kills for vector, kills in zip(vectors, all_kills, strict=True)}
 
 
@@ -78,16 +77,17 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
 
     What is proven to change nothing in a part is what the suite says.
     """
-    survivors = suite.manifest.strength[score.op].parts.survivors
+    survivors = suite.manifest.strength.get(score.op, Unreachable()).parts.survivors
     cases = {
         entry.id: suite.read(entry).case
         for entry in suite.manifest.of([score.op])
         if entry.id in score.kills
     }
+    spec = suite.specs[score.op]
+    if not isinstance(spec, OpSpec):
+        return states_of_definition(score.mutants, cases, score.kills, survivors)
     proven = {partition: state.inert for partition, state in survivors.items()}
-    return mutant_states(
-        by_rules(suite.specs[score.op], "an audit"), score.mutants, cases, score.kills, proven
-    )
+    return mutant_states(spec, score.mutants, cases, score.kills, proven)
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:

@@ -123,8 +123,9 @@ class MutantRunner:
         """Compute :meth:`kills` of several vectors, faster together."""
         if len(vectors) <= FEW:
             return [self.kills(vector) for vector in vectors]
-        may = self.may_differ([vector.case for vector in vectors])
-        return [self.kills(vector, row) for vector, row in zip(vectors, may, strict=True)]
+        valid = [vector.case for vector in vectors if vector.case.reject is None]
+        rows = iter(self.may_differ(valid))
+        return [() if v.case.reject is not None else self.kills(v, next(rows)) for v in vectors]
 
     def kills(self, vector: Vector, among: NDArray[np.bool_] | None = None) -> tuple[Kill, ...]:
         """List the mutants that a value vector kills; none for a negative test.

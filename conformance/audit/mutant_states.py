@@ -136,6 +136,35 @@ def mutant_states(
     return states
 
 
+def states_of_definition(
+    mutants: Sequence[Mutant],
+    cases: Mapping[str, Case],
+    kills: Mapping[str, Sequence[Kill]],
+    survivors: Mapping[Partition, Survivors],
+) -> list[MutantStates]:
+    """Classify each mutant of a definition in every partition that its cases are in.
+
+    ``survivors`` are those that the suite states; what it states of others is not asked again.
+    """
+    kills_within: dict[Partition, list[Sequence[Kill]]] = {}
+    for vector_id, case in cases.items():
+        partition = Partition(case.dtype, case.rank)
+        kills_within.setdefault(partition, []).append(kills.get(vector_id, ()))
+    states = []
+    for partition in sorted(kills_within):
+        known = survivors.get(partition, Survivors())
+        state = classify_mutants(partition, mutants, kills_within[partition], known.inert)
+        open_ids = state.survivors.undetermined
+        stated = {name: why for name, why in known.stated.items() if name in open_ids}
+        left = replace(
+            state.survivors,
+            stated={**state.survivors.stated, **stated},
+            undetermined=open_ids - stated.keys(),
+        )
+        states.append(replace(state, survivors=left))
+    return states
+
+
 def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> SurvivorTable:
     """Build the table of survivors by partition, as a suite records it."""
     without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}

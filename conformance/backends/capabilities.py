@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from conformance.backends.layouts import Orders, axis_orders
+from conformance.backends.layouts import (
+    AxisOrder,
+    Orders,
+    TensorOrders,
+    axis_orders,
+    layouts_by_tensor,
+    tensor_orders,
+)
 from conformance.errors import BackendError, EvaluationError, ExpressionError, InvalidCase
 from conformance.model import Case
 from conformance.safe_text import one_line, shortened
@@ -50,16 +58,17 @@ class Capabilities:
 
     ``operators`` are named as in ``AvgPool-1`` or by a pattern like ``onnx.*``, ``dtypes`` as in
     ``bf16``; None means all. ``layout`` names for each rank the layout in which data reach the
-    backend and come back (``NHWC``), None that of the specification; ``index_layout`` the axes over
-    which its indices count (``HWC``), None what the specification says. Where ``ranks`` are left
-    out, they are those of the layouts.
+    backend and come back (``NHWC``), None that of the specification; or it has the layouts of each
+    tensor by name, ``{"W": "OIHW->OHWI"}``. ``index_layout`` names the axes over which its indices
+    count (``HWC``), None what the specification says. Where ``ranks`` are left out, they are those
+    of the layouts.
     """
 
     operators: tuple[str, ...] | None = None
     dtypes: tuple[str, ...] | None = None
     ranks: tuple[int, ...] | None = None
     excluding: tuple[Exclusion, ...] = ()
-    layout: tuple[str, ...] | None = None
+    layout: tuple[str, ...] | Mapping[str, str | tuple[str, ...]] | None = None
     index_layout: tuple[str, ...] | None = None
     # By identity of the specification, which is kept alive so that it stays one.
     _compiled: dict[tuple[int, str], Condition] = field(
@@ -69,14 +78,17 @@ class Capabilities:
     def __post_init__(self) -> None:
         for name in ("operators", "dtypes", "ranks", "excluding", *LAYOUTS):
             value = getattr(self, name)
-            if value is not None and not isinstance(value, tuple):
+            if name == "layout" and isinstance(value, Mapping):
+                object.__setattr__(self, name, layouts_by_tensor(value))
+            elif value is not None and not isinstance(value, tuple):
                 raise BackendError(
                     f"capabilities: '{name}' is a {type(value).__name__}",
                     hint="give a tuple, as in ('AvgPool-1',)",
                 )
         for name in LAYOUTS:
-            if getattr(self, name) is not None:
-                self._name_every_rank(name, self._order_of(name))
+            if isinstance(getattr(self, name), tuple):
+                self._name_every_rank(name, self._orders_by_rank(name))
+        _ = self.named_orders  # what is no layout is refused here
 
     def _name_every_rank(self, member: str, named_orders: Orders) -> None:
         """Take the ranks of a layout where none are declared; else it must name each of them."""
@@ -89,16 +101,37 @@ class Capabilities:
                 hint="name the layout of each rank that is declared, or declare fewer ranks",
             )
 
-    def order(self, rank: int) -> tuple[int, ...] | None:
-        """Return the order of the axes of data of a rank; None if as specified."""
-        return self._order_of("layout").get(rank)
+    @cached_property
+    def named_orders(self) -> tuple[TensorOrders, ...]:
+        """The orders of the axes of each named tensor; the first that fits one is its."""
+        return tensor_orders(self.layout) if isinstance(self.layout, Mapping) else ()
 
-    def counted(self, rank: int) -> tuple[int, ...] | None:
+    def orders(self, op: str, tensor: str, *, is_image: bool) -> Orders:
+        """Return the orders of the axes of a tensor, by rank; empty if as specified.
+
+        Args:
+            is_image: layouts by rank alone are of this tensor, too.
+        """
+        if is_image and isinstance(self.layout, tuple):
+            return self._orders_by_rank("layout")
+        for named in self.named_orders:
+            if named.tensor == tensor and fnmatchcase(op, named.operators):
+                return named.orders
+        return {}
+
+    def counted(self, rank: int) -> AxisOrder | None:
         """Return the axes over which indices count, slowest first; None if as specified."""
-        return self._order_of("index_layout").get(rank)
+        return self._orders_by_rank("index_layout").get(rank)
 
-    def _order_of(self, member: str) -> Orders:
+    def _orders_by_rank(self, member: str) -> Orders:
         return axis_orders(member, getattr(self, member) or (), all_axes=member == "layout")
+
+    @property
+    def layout_text(self) -> str:
+        """The declared layouts as text; empty if there are none."""
+        if isinstance(self.layout, Mapping):
+            return ", ".join(f"{name} {' or '.join(t)}" for name, t in self.layout.items())
+        return ", ".join(self.layout or ())
 
     @classmethod
     def from_json(cls, data: Any) -> Capabilities:
@@ -112,8 +145,11 @@ class Capabilities:
         kinds |= dict.fromkeys(LAYOUTS, str)
         try:
             _check_names(data, (*kinds, "excluding"))
-            lists: dict[str, Any] = {
-                name: _list_of(data.get(name), kind) for name, kind in kinds.items()
+            values: dict[str, Any] = {
+                name: data[name]
+                if name == "layout" and isinstance(data.get(name), dict)
+                else _list_of(data.get(name), kind)
+                for name, kind in kinds.items()
             }
             exclusions = data.get("excluding", [])
             for exclusion in exclusions:
@@ -132,7 +168,7 @@ class Capabilities:
                 hint="operators, dtypes, ranks and layouts are lists, and exclusions are made of "
                 "texts",
             ) from error
-        return cls(excluding=excluding, **lists)
+        return cls(excluding=excluding, **values)
 
     def reason_against(
         self, spec: Specification, case: Case, *, backend: str = "the backend"
@@ -152,6 +188,10 @@ class Capabilities:
             return f"{dtype} is not among the declared types"
         if self.ranks is not None and rank not in self.ranks:
             return f"rank {rank} is not among the declared ranks"
+        for name, shape in case.shapes.items():
+            orders = self.orders(spec.op, name, is_image=False)
+            if orders and len(shape) not in orders:
+                return f"rank {len(shape)} of {name} is not among the declared layouts"
         for exclusion in self._about(spec):
             if self._meets(spec, case, exclusion, backend):
                 return exclusion.reason
@@ -181,7 +221,12 @@ class Capabilities:
 
     def narrows(self, op: str) -> bool:
         """Return whether less than all cases of an operator may be claimed."""
-        return self.dtypes is not None or self.ranks is not None or bool(self.restrictions(op))
+        return (
+            self.dtypes is not None
+            or self.ranks is not None
+            or bool(self.restrictions(op))
+            or any(fnmatchcase(op, named.operators) for named in self.named_orders)
+        )
 
     def restrictions(self, op: str) -> frozenset[str | None]:
         """Return the predicates of an operator's cases that are not claimed; None excludes all."""
@@ -211,7 +256,13 @@ class Capabilities:
                 {"op": exclusion.op, "when": exclusion.when, "reason": exclusion.reason}
                 for exclusion in self.excluding
             ],
-            **{name: list(names) for name in LAYOUTS if (names := getattr(self, name)) is not None},
+            **{
+                name: {key: list(texts) for key, texts in value.items()}
+                if isinstance(value, Mapping)
+                else list(value)
+                for name in LAYOUTS
+                if (value := getattr(self, name)) is not None
+            },
         }
 
     def _meets(self, spec: Specification, case: Case, exclusion: Exclusion, backend: str) -> bool:

@@ -1,7 +1,8 @@
-"""Layouts that a backend declares: how its data lie, and in what order its indices count.
+"""Layouts that a backend declares: how its tensors lie, and in what order its indices count.
 
 A layout is a name for each rank, ``NWC``, ``NHWC`` and ``NDHWC``: its letters are the axes, from
-the one that changes slowest to the one that changes fastest.
+the one that changes slowest to the one that changes fastest. One of a named tensor may say what the
+letters are, ``OIHW->OHWI``: the axes of the specification, then those of the backend.
 """
 
 from __future__ import annotations
@@ -27,26 +28,37 @@ SPECIFIED = {3: "NCW", 4: "NCHW", 5: "NCDHW"}
 
 EXAMPLES = {"layout": "('NWC', 'NHWC', 'NDHWC')", "index_layout": "('WC', 'HWC', 'DHWC')"}
 
-Orders = Mapping[int, tuple[int, ...]]
+ARROW = "->"
+"""What stands between the axes of the specification and those of the backend."""
+
+OF_OPERATORS = ":"
+"""What stands between a pattern of operators and the name of a tensor."""
+
+
+@dataclass(frozen=True)
+class AxisOrder:
+    """The axes of a tensor as a backend wants them: their numbers, and their letters."""
+
+    axes: tuple[int, ...]
+    letters: str
+
+
+Orders = Mapping[int, AxisOrder]
+"""The orders of a tensor by its rank."""
 
 
 @dataclass(frozen=True)
 class TensorLayout:
     """How a backend wants the tensors of one vector.
 
-    ``order`` is that of the axes of the data and of the outputs that ``laid_out`` marks, None for
-    that of the specification; ``countings`` say of the outputs that are indices how they count,
-    see :func:`conformance.backends.axis_order.recount_indices`.
+    ``inputs`` are the orders of inputs by name, ``outputs`` those of each output by rank; what has
+    none lies as specified. ``countings`` say of the outputs that are indices how they count, see
+    :func:`conformance.backends.axis_order.recount_indices`.
     """
 
-    order: tuple[int, ...] | None
-    laid_out: tuple[bool, ...]
+    inputs: Mapping[str, AxisOrder]
+    outputs: tuple[Orders, ...]
     countings: Mapping[int, dict[str, Any]]
-
-    @property
-    def name(self) -> str:
-        """The letters of the layout of the data."""
-        return "" if self.order is None else _letters(self.order, len(self.order))
 
     def counted(self, output: int) -> str:
         """Return the letters of the axes over which the indices of an output count."""
@@ -55,8 +67,81 @@ class TensorLayout:
 
     def sent(self, vector: Vector) -> tuple[Any, ...]:
         """Convert the inputs of a vector to the backend's layout."""
-        data, *operands = vector.inputs
-        return (data if self.order is None else transposed(data, self.order), *operands)
+        return tuple(
+            transposed(array, self.inputs[name].axes) if name in self.inputs else array
+            for name, array in zip(vector.names, vector.inputs, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class TensorOrders:
+    """The orders of a tensor by rank, in the operators that a pattern names."""
+
+    operators: str
+    tensor: str
+    orders: Orders
+
+
+def layouts_by_tensor(layout: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
+    """Return layouts by tensor as tuples of texts.
+
+    Raises:
+        BackendError: they are no texts.
+    """
+    texts_by_name: dict[str, tuple[str, ...]] = {}
+    for name, value in layout.items():
+        texts = (value,) if isinstance(value, str) else value
+        is_list = isinstance(texts, tuple | list) and all(type(text) is str for text in texts)
+        if not isinstance(name, str) or not is_list or not texts:
+            raise BackendError(
+                f"capabilities: 'layout' has {str(value)[:80]!r} for {str(name)[:80]!r}",
+                hint="name the axes of each tensor: {'X': 'NCHW->NHWC', 'W': 'OIHW->OHWI'}",
+            )
+        texts_by_name[name] = tuple(texts)
+    return texts_by_name
+
+
+def tensor_orders(layout: Mapping[str, Sequence[str]]) -> tuple[TensorOrders, ...]:
+    """Parse the layouts of named tensors.
+
+    A key is the name of a tensor, perhaps after a pattern of operators: ``onnx.Conv-*:W``.
+
+    Raises:
+        BackendError: a key is no name, or a layout is none.
+    """
+    parsed = []
+    for key, layouts in layout.items():
+        operators, _, tensor = key.rpartition(OF_OPERATORS)
+        if not tensor.isidentifier() or key.startswith(OF_OPERATORS):
+            raise BackendError(
+                f"capabilities: 'layout' has {key[:80]!r}, which names no tensor",
+                hint="a name as in the specification, 'W', or of some operators, 'onnx.Conv-*:W'",
+            )
+        parsed.append(TensorOrders(operators or "*", tensor, _orders_of_tensor(key, layouts)))
+    return tuple(parsed)
+
+
+def _orders_of_tensor(key: str, layouts: Sequence[str]) -> dict[int, AxisOrder]:
+    orders: dict[int, AxisOrder] = {}
+    for text in layouts:
+        specified, arrow, letters = text.partition(ARROW)
+        if not arrow:
+            specified, letters = SPECIFIED.get(len(text), ""), text
+        is_permutation = sorted(specified) == sorted(letters) and len(set(letters)) == len(letters)
+        if not (letters.isascii() and letters.isalpha() and is_permutation):
+            raise BackendError(
+                f"capabilities: 'layout' of {key[:80]!r} has {text[:40]!r}",
+                hint="the axes of the specification and those of the backend, each letter once: "
+                "'OIHW->OHWI'; for data NHWC is short for 'NCHW->NHWC'",
+            )
+        if len(letters) in orders:
+            raise BackendError(
+                f"capabilities: 'layout' of {key[:80]!r} has two layouts of rank {len(letters)}",
+                hint="one layout for each rank: ('NCW->NWC', 'NCHW->NHWC')",
+            )
+        axes = tuple(specified.index(letter) for letter in letters)
+        orders[len(letters)] = AxisOrder(axes, letters)
+    return orders
 
 
 def axis_orders(member: str, names: Sequence[str], *, all_axes: bool) -> Orders:
@@ -68,7 +153,7 @@ def axis_orders(member: str, names: Sequence[str], *, all_axes: bool) -> Orders:
     Raises:
         BackendError: a name is no layout, or two are of one rank.
     """
-    orders: dict[int, tuple[int, ...]] = {}
+    orders: dict[int, AxisOrder] = {}
     for name in names:
         rank = _rank(name)
         axes = SPECIFIED.get(rank, "")
@@ -85,7 +170,7 @@ def axis_orders(member: str, names: Sequence[str], *, all_axes: bool) -> Orders:
                 f"capabilities: '{member}' has two names for rank {rank}",
                 hint=f"one name for each rank: {EXAMPLES[member]}",
             )
-        orders[rank] = tuple(axes.index(letter) for letter in name)
+        orders[rank] = AxisOrder(tuple(axes.index(letter) for letter in name), name)
     return orders
 
 
@@ -106,23 +191,65 @@ def layout_for(
     Without a specification nothing tells which they are.
 
     Raises:
-        BackendError: indices of the operator cannot be counted in another order.
+        BackendError: indices of the operator cannot be counted in another order, or it lacks a
+            tensor that the declaration names.
     """
-    if declared is None or not isinstance(spec, OpSpec):
+    if declared is None or spec is None:
         return None
+    images = image_tensors(spec)
+    _check_names(declared, spec)
+    shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
+    orders = {name: declared.orders(spec.op, name, is_image=name in images) for name in shapes}
+    inputs = {
+        name: orders[name][len(shape)]
+        for name, shape in shapes.items()
+        if len(shape) in orders[name]
+    }
+    outputs = tuple(
+        declared.orders(spec.op, output.name, is_image=output.name in images)
+        for output in spec.outputs
+    )
+    countings = _countings(declared, spec, case)
+    if not inputs and not countings and not any(outputs):
+        return None
+    return TensorLayout(inputs, outputs, countings)
+
+
+def image_tensors(spec: Specification) -> frozenset[str]:
+    """Return the tensors that a layout by rank alone is of; none of a definition."""
+    if not isinstance(spec, OpSpec):
+        return frozenset()
+    outputs = [out.name for out in spec.outputs if len(out.shape) == len(spec.data.shape)]
+    return frozenset([spec.data.name, *outputs])
+
+
+def _check_names(declared: Capabilities, spec: Specification) -> None:
+    """Check that an operator has the tensors that are named of it alone."""
+    inputs = (*spec.tensors, *spec.operands) if isinstance(spec, OpSpec) else spec.inputs
+    names = [tensor.name for tensor in (*inputs, *spec.outputs)]
+    for named in declared.named_orders:
+        if named.operators == spec.op and named.tensor not in names:
+            raise BackendError(
+                f"capabilities: 'layout' names {named.tensor} of {spec.op}, which has "
+                f"{', '.join(names)}"
+            )
+
+
+def _countings(
+    declared: Capabilities, spec: Specification, case: Case
+) -> dict[int, dict[str, Any]]:
+    """How the outputs count that are indices, by number."""
+    if not isinstance(spec, OpSpec) or case.reject is not None:
+        return {}
     shape = case.shapes[spec.data.name]
-    order, counted = declared.order(len(shape)), declared.counted(len(shape))
-    if order is None and counted is None:
-        return None
-    countings = {}
-    if counted is not None and case.reject is None:
-        countings = {
-            number: _counting(spec, case, shape, counted)
-            for number, output in enumerate(spec.outputs)
-            if output.holds == "index"
-        }
-    laid_out = tuple(len(output.shape) == len(spec.data.shape) for output in spec.outputs)
-    return TensorLayout(order, laid_out, countings)
+    counted = declared.counted(len(shape))
+    if counted is None:
+        return {}
+    return {
+        number: _counting(spec, case, shape, counted.axes)
+        for number, output in enumerate(spec.outputs)
+        if output.holds == "index"
+    }
 
 
 def _counting(

@@ -79,7 +79,7 @@ def model_call(
     return StandaloneCall(standalone_onnx.node_model, arguments)
 
 
-def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
+def model(op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]) -> bytes:
     """Serialise the model of ``op``; see :func:`model_call`."""
     return bytes(model_call(op, inputs, attributes).value())
 

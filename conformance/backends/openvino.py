@@ -118,7 +118,7 @@ class OpenVINO(StandaloneAdapter):
         return StandaloneCall(self._calls.run_operator, (op, dict(attributes), *settings))
 
     def ir(
-        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+        self, op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
     ) -> dict[str, bytes]:
         """Return the model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
 

@@ -62,9 +62,9 @@ class ChallengeCase:
             status=Status(self.status),
             reading=self.reading,
             level=self.level,
-            dtype=next(iter(self.case.types.values())),
+            dtype=self.case.dtype,
             reject=self.case.reject,
-            rank=len(next(iter(self.case.shapes.values()))),
+            rank=self.case.rank,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def audit(
     )
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
+    from conformance.spec.model import OpSpec
     from conformance.specification import by_rules
     from conformance.suite.store import open_suite
 
@@ -141,7 +142,7 @@ def audit(
         refutations = {
             op: list(
                 refuted(
-                    by_rules(suite.specs[op], "--draw"),
+                    by_rules(suite.specs[op], "suite audit --draw"),
                     suite.specs.faults(op),
                     draw,
                     processes=workers,
@@ -169,8 +170,10 @@ def audit(
             states = all_states
             if selected is not None:
                 states = [*_selected_states(all_states, score.op, selected)]
-            settled_states = settled(
-                by_rules(suite.specs[score.op], "--parts"), score.mutants, states
+            spec = suite.specs[score.op]
+            # A solver proves what rules cannot show; of a definition it knows nothing.
+            settled_states = (
+                settled(spec, score.mutants, states) if isinstance(spec, OpSpec) else states
             )
             _print_partitions(score.op, settled_states, len(all_states) - len(states))
             complete &= all(partition.complete for partition in settled_states)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,9 @@ from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.audit.coverage import RankCoverage
+    from conformance.core.operator import Operator
+    from conformance.generate.narrow import Claim
+    from conformance.model import Vector
     from conformance.suite.unreachable import Pair
 
 EXIT_INCOMPLETE = 1
@@ -90,8 +93,8 @@ def coverage(
     from conformance.audit.coverage import coverage as measure
     from conformance.backends.supported_subsets import supported_subsets
     from conformance.cli.partition_options import capabilities, print_partition, select_partition
+    from conformance.core.operator import Operator
     from conformance.generate.narrow import narrowed
-    from conformance.specification import by_rules
     from conformance.suite.store import open_suite
 
     full_suite = suite = open_suite(name)
@@ -106,7 +109,7 @@ def coverage(
     if selected is not None:
         print_partition(suite, full_suite, selected_ops, "some pairs cannot be covered in it")
     click.echo("operator                rank  vectors    targets            pairs   infeasible")
-    complete = True
+    complete, has_definitions = True, False
     with_strata: list[RankCoverage] = []
     measured_ops = [op for op in selected_ops if op in suite.manifest.ops]
     evaluate(suite, suite.manifest.of(measured_ops))
@@ -114,7 +117,12 @@ def coverage(
         for index, op in enumerate(measured_ops):
             progress.at(op, index)
             vectors = suite.vectors([op], answers=False)
-            spec = by_rules(suite.specs[op], "the pairwise coverage")
+            spec = suite.specs[op]
+            if isinstance(spec, Operator):
+                subset = None if subsets is None else subsets[op]
+                complete &= _print_definition(spec, vectors, subset)
+                has_definitions = True
+                continue
             spec = spec if subsets is None else narrowed(spec, subsets[op])
             coverage_by_rank, problems = measure(spec, suite.manifest, vectors)
             for rank_coverage in coverage_by_rank:
@@ -126,6 +134,13 @@ def coverage(
             complete &= not problems
             if why and op in suite.manifest.strength:
                 _print_reasons(suite.manifest.strength[op].infeasible)
+    if has_definitions:
+        from conformance.generate.definition_coverage import POOL
+
+        click.echo(
+            f"of a definition: targets and pairs that {POOL} drawn cases cover, and those of the "
+            "suite"
+        )
     if with_strata:
         click.echo("operator                rank  remainders in strata   infeasible")
         for rank_coverage in with_strata:
@@ -141,9 +156,11 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.generate import proving
     from conformance.replacement import replacing
     from conformance.spec import loader
+    from conformance.specification import by_rules, select_specs
     from conformance.suite.proofs import complete_proofs, encode_proofs, proofs_file
 
-    specs = loader.select_specs(ops)
+    chosen = select_specs(ops, loader.shipped_operators())
+    specs = {op: by_rules(spec, "suite coverage --prove") for op, spec in chosen.items()}
     stored = {op: complete_proofs(spec) for op, spec in specs.items()}
     for op in (op for op, pairs in stored.items() if pairs is None):
         _require_writable(proofs_file(specs[op]))
@@ -194,6 +211,24 @@ def _print_coverage(rank: RankCoverage) -> None:
     lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in rank.disproved]
     lines += [f"undecided: {a} with {b}" for a, b in rank.undecided]
     _list(lines)
+
+
+def _print_definition(spec: Operator, vectors: Iterable[Vector], subset: Claim | None) -> bool:
+    """Print the coverage of a definition on each rank; return whether no target is missing."""
+    from conformance.generate.definition_coverage import coverage_of_definition
+    from conformance.generate.narrow import claimed
+
+    is_claimed = (lambda _case: True) if subset is None else claimed(spec, subset)
+    coverage_by_rank, problems = coverage_of_definition(spec, vectors, is_claimed)
+    for rank in coverage_by_rank:
+        targets, pairs = rank.targets | rank.drawn_targets, rank.pairs | rank.drawn_pairs
+        click.echo(
+            f"{rank.op:22} {rank.rank:5} {rank.vectors:8} {len(rank.targets):4} of {len(targets):3}"
+            f" {len(rank.pairs):6} of {len(pairs):5}            -"
+        )
+        _list([f"target not covered: {target}" for target in rank.missing_targets])
+    _list(problems)
+    return not problems and not any(rank.missing_targets for rank in coverage_by_rank)
 
 
 def _print_strata(rank: RankCoverage) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.log.causes import Cause
     from conformance.model import Case, Finding
     from conformance.run.executor import Executor
-    from conformance.spec.model import OpSpec
+    from conformance.specification import Specification
     from conformance.suite.store import Suite
 
 SECONDS = 60.0
@@ -136,10 +136,10 @@ def fuzz(
     from conformance.fuzz.session import SearchRequest
     from conformance.grade.precision import parse_precision
     from conformance.run.executor_options import Isolation
-    from conformance.spec import loader
+    from conformance.specification import select_specs
     from conformance.suite.writer import check_target
 
-    specs = loader.select_specs(ops)
+    specs = select_specs(ops)
     out = Path("reports") / f"fuzz-{slug(backend)}" if out is None else out
     check_target(out / SUITE)
     search_seed = secrets.randbelow(1 << 32) if seed is None else seed
@@ -172,7 +172,7 @@ def fuzz(
 
 def _search(
     runner: Executor,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     request: SearchRequest,
     earlier: Mapping[str, Sequence[Case]],
 ) -> tuple[FuzzSession, SearchResult]:
@@ -203,7 +203,7 @@ def _write(
     timeout: float,
     memory: str | None,
     out: Path,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     session: FuzzSession,
     seed: int,
 ) -> None:
@@ -350,7 +350,9 @@ def _minimal_cases(count: int) -> str:
     return "1 minimal case" if count == 1 else f"{count} minimal cases"
 
 
-def _earlier_failures(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:
+def _earlier_failures(
+    database: Path, specs: Mapping[str, Specification]
+) -> dict[str, tuple[Case, ...]]:
     """Read earlier failures by operator, with a warning for each unusable file."""
     from conformance.fuzz.database import read_failures
 
@@ -365,7 +367,7 @@ def _earlier_failures(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, 
 
 def _keep_failures(
     database: Path,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     result: SearchResult,
     earlier: Mapping[str, Sequence[Case]],
 ) -> None:

@@ -132,7 +132,7 @@ def make_script(
         ConformanceError: as :func:`conformance.repro.backend_source.request_source` and
             :func:`conformance.repro.script.script` raise it.
     """
-    from conformance.backends.layouts import layout_for
+    from conformance.backends.layouts import image_tensors, layout_for
     from conformance.grade.precision import parse_precision
     from conformance.repro.agreement import disagreement
     from conformance.repro.backend_source import request_source
@@ -142,7 +142,8 @@ def make_script(
 
     precisions, spec = parse_precision(precision), suite.specs.get(vector.case.op)
     python = None if env is None else python_of(env)
-    source = request_source(backend, vector, timeout, python)
+    images = frozenset() if spec is None else image_tensors(spec)
+    source = request_source(backend, vector, timeout, python, images)
     layout = layout_for(source.declared, spec, vector.case)
     arguments = (vector, spec, source.call, source.backend, suite.name, level, precisions)
     write = partial(script, *arguments, layout=layout)

@@ -69,7 +69,7 @@ def list_() -> None:
     for op in sorted(shipped_names(), key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         operator = load_operator(op)
-        types = " ".join(operator.types[operator.inputs[0].type])
+        types = " ".join(next(iter(operator.types.values())))
         click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 
@@ -283,10 +283,15 @@ def _lint(file: Path) -> bool:
 
 
 def _lint_definition(file: Path) -> bool:
-    """Print the problems of an operator's definition; return whether there are none."""
+    """Print the problems of an operator's definition; return whether there are none.
+
+    For one that is not shipped, also print which mutants of the catalogue do not apply.
+    """
+    from conformance.core.catalogue import inapplicable_lines
     from conformance.core.loader import load_operator, unused_names
     from conformance.core.tiled import windowed_sum
     from conformance.generate.definition_lint import lint as lint_by_cases
+    from conformance.safe_text import wrap
 
     try:
         operator = load_operator(str(file))
@@ -298,6 +303,11 @@ def _lint_definition(file: Path) -> bool:
     if problems:
         click.echo(f"{file}: {number_of(len(problems), 'problem')}")
         return False
+    lines = [] if _is_shipped(file) else [*inapplicable_lines(operator)]
+    for line in lines[:1]:
+        click.echo(f"{file}: {line}")
+    for line in lines[1:]:
+        click.echo("\n".join(wrap(line, WIDTH, " " * 6, " " * 4)))
     names = ", ".join(operator.define)
     click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")
     if not any(windowed_sum(operator, output) for output in operator.outputs):
@@ -309,5 +319,6 @@ def _is_shipped(file: Path) -> bool:
     """Return whether an existing file is shipped with the package."""
     from conformance.resources import directory
 
-    shipped = directory("specs") / file.name
-    return shipped.exists() and shipped.samefile(file)
+    folders = (directory("specs"), directory("specs") / "core")
+    shipped = (folder / file.name for folder in folders)
+    return any(path.exists() and path.samefile(file) for path in shipped)

@@ -121,12 +121,13 @@ def record(
     The vectors can be generated again from the recorded cases. For each shipped operator it audits
     the suite and writes two files: cases/OP.jsonl, one case per line with the mutants that its
     vector kills at either level, and proofs/OP.json, the pairs of coverage targets that are proven
-    impossible.
+    impossible. Of a definition the suite says what its cases kill, and there are no proofs.
     """
     from conformance import resources
     from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
+    from conformance.spec.model import OpSpec
     from conformance.suite.proofs import encode_proofs
     from conformance.suite.recorded_cases import encode_recorded_cases
     from conformance.suite.store import open_suite
@@ -134,20 +135,23 @@ def record(
     opened = open_suite(folder)
     recordable_ops = _recordable(opened, ops)
     target = out or resources.directory("specs")
+    by_rules = [op for op in recordable_ops if isinstance(opened.specs[op], OpSpec)]
     with Progress(1, "auditing") as progress:
-        scores = audit_suite.audit(
-            opened, recordable_ops, processes=processes, progress=progress.at
-        )
+        scores = audit_suite.audit(opened, by_rules, processes=processes, progress=progress.at)
+    contents: dict[Path, bytes] = {}
     for score in scores:
-        recorded_cases, proven = recorded.record(opened, score, fewest=fewest)
-        for file, content in (
-            (target / "cases" / f"{score.op}.jsonl", encode_recorded_cases(recorded_cases)),
-            (target / "proofs" / f"{score.op}.json", encode_proofs(proven)),
-        ):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(file) as new:
-                new.write_bytes(content)
-            click.echo(f"{file}: {len(content):,} bytes")
+        cases, proven = recorded.record(opened, score, fewest=fewest)
+        contents[target / "cases" / f"{score.op}.jsonl"] = encode_recorded_cases(cases)
+        contents[target / "proofs" / f"{score.op}.json"] = encode_proofs(proven)
+    for op in recordable_ops:
+        if op not in by_rules:
+            cases = recorded.record_definition(opened, op)
+            contents[target / "cases" / f"{op}.jsonl"] = encode_recorded_cases(cases)
+    for file, content in contents.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as new:
+            new.write_bytes(content)
+        click.echo(f"{file}: {len(content):,} bytes")
 
 
 @suite.command(
@@ -323,7 +327,7 @@ def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:
     """
     from conformance.audit.audit_suite import select_operators
     from conformance.errors import UsageError
-    from conformance.spec.loader import shipped_specs
+    from conformance.specification import shipped_specs
 
     selected_ops = select_operators(opened, ops)
     shipped = shipped_specs()

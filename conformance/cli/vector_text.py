@@ -40,7 +40,7 @@ def heading(vector: Vector, width: int) -> Iterator[str]:
     facts |= {name: plain(value) for name, value in case.attributes.items()}
     if vector.edges:
         facts["edges"] = ", ".join(vector.edges)
-    inputs = dict(zip([*case.shapes, *case.operands], vector.inputs, strict=True))
+    inputs = dict(zip(vector.names, vector.inputs, strict=True))
     for name, value in case.operands.items():
         facts[name] = f"{plain(value)}  ({name_of(inputs[name].dtype)})"
     for name in case.shapes:

@@ -38,13 +38,31 @@ def may_differ(
 
     One that is not marked has the right outputs. Nothing is evaluated. The cases are valid.
     """
+    geometry = Geometry(operator, cases)
     table = np.ones((len(cases), len(implementations)), np.bool_)
-    bindings = [Binding(operator, case.attributes, case.shapes) for case in cases]
-    for rows in _alike(operator, bindings):
-        batch = _Batch(operator, [bindings[row] for row in rows])
-        for column, implementation in enumerate(implementations):
-            table[rows, column] = batch.may_differ(implementation)
+    for column, implementation in enumerate(implementations):
+        table[:, column] = geometry.may_differ(implementation)
     return table
+
+
+class Geometry:
+    """The geometry of valid cases, in which implementations are looked at one after the other."""
+
+    def __init__(self, operator: Operator, cases: Sequence[Case]) -> None:
+        self.bindings = [
+            Binding(operator, case.attributes, case.shapes, case.operands) for case in cases
+        ]
+        self._batches = [
+            (rows, _Batch(operator, [self.bindings[row] for row in rows]))
+            for rows in _alike(operator, self.bindings)
+        ]
+
+    def may_differ(self, implementation: Implementation) -> Bools:
+        """Mark the cases in which an implementation may have other outputs."""
+        marks = np.ones(len(self.bindings), np.bool_)
+        for rows, batch in self._batches:
+            marks[rows] = batch.may_differ(implementation)
+        return marks
 
 
 def _alike(operator: Operator, bindings: Sequence[Binding]) -> Iterator[list[int]]:
@@ -71,7 +89,8 @@ class _Batch:
         self.given: dict[str, Any] = {
             name: tuple(range(length)) for name, length in first.lengths.items()
         }
-        for name in (*operator.attributes, *operator.dims):
+        deciding = (tensor.name for tensor in operator.inputs if tensor.entries is not None)
+        for name in (*operator.attributes, *operator.dims, *deciding):
             try:
                 self.given[name] = _column([binding.value(name) for binding in bindings])
             except ConformanceError:

@@ -29,6 +29,7 @@ from conformance.resources import directory
 from conformance.spec import schema_check
 from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why
 from conformance.spec.each_entries import each_choices, fill_template
+from conformance.spec.inapplicable import ADVICE, counted
 from conformance.spec.loader import read_text
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
@@ -42,13 +43,27 @@ RESULT = "result"
 
 
 def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
-    """Return the mutants of the catalogue that an operator has, in the order of their files."""
+    """Return an operator's mutants of the catalogue, in the order of their files."""
     return _read(operator)[0]
 
 
 def left_out(operator: Operator) -> tuple[LeftOut, ...]:
-    """Return the mutants of the catalogue that an operator does not have, each with the reason."""
+    """Return the mutants of the catalogue that an operator lacks, each with the reason."""
     return _read(operator)[1]
+
+
+def inapplicable_lines(operator: Operator) -> Iterator[str]:
+    """Yield how many mutants of the catalogue do not apply, then each reason."""
+    excluded = left_out(operator)
+    every = len(catalogue_mutants(operator)) + len(excluded)
+    yield f"{len(excluded)} of {every} mutants of the catalogue do not apply:"
+    for why, reason, advice in (
+        (Why.LACKS, "missing role", ADVICE),
+        (Why.IDLE, "no difference", ""),
+    ):
+        mutants = [mutant for mutant in excluded if mutant.why is why]
+        if mutants:
+            yield f"{reason}: {len(mutants)}{counted(mutants, len(mutants))}{advice}"
 
 
 @lru_cache(maxsize=64)
@@ -147,13 +162,13 @@ def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """All expressions of an entry, and where they are."""
     if "where" in raw:
         yield ("where",), _text(raw["where"])
-    for place, new in raw.get("change", {}).items():
+    for location, new in raw.get("change", {}).items():
         if isinstance(new, dict):
             for part, other in new.items():
-                yield ("change", place, part), str(part)
-                yield ("change", place, part), _text(other)
+                yield ("change", location, part), str(part)
+                yield ("change", location, part), _text(other)
         else:
-            yield ("change", place), _text(new)
+            yield ("change", location), _text(new)
 
 
 def _text(raw: Any) -> str:
@@ -230,14 +245,14 @@ def _edits(
     roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     for raw_place, new in change.items():
-        place = roles.place(fill_template(raw_place, values))
+        location = roles.location(fill_template(raw_place, values))
         if isinstance(new, dict):
             for part, other in new.items():
                 texts = (fill_template(_text(text), values) for text in (part, other))
                 old, text = map(roles.spoken, texts)
-                yield place, old, text
+                yield location, old, text
         else:
-            yield place, "", roles.spoken(fill_template(_text(new), values))
+            yield location, "", roles.spoken(fill_template(_text(new), values))
 
 
 def _path(
@@ -291,7 +306,7 @@ class _Roles:
         """The name that the operator has for a role."""
         return self.texts.get(role, role)
 
-    def place(self, text: str) -> str:
+    def location(self, text: str) -> str:
         """A place in the words of the operator, which must be there."""
         parts = [self.name(part) for part in text.split(".")]
         section: Any = self.operator.data

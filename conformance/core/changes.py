@@ -37,9 +37,9 @@ def changed(operator: Operator, *changes: Change) -> Operator:
     """
     data = copy.deepcopy(dict(operator.data))
     data.pop("interpretations", None)  # they are changes of the original text
-    for place, text in texts_of(operator, *changes).items():
-        section, last = _section(operator, data, place)
-        section[last] = _entry(text) if place.startswith("attributes.") else text
+    for location, text in texts_of(operator, *changes).items():
+        section, last = _section(operator, data, location)
+        section[last] = _entry(text) if location.startswith("attributes.") else text
     return operator_of(Source(operator.op, data))
 
 
@@ -50,27 +50,27 @@ def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:
     """
     texts: dict[str, str] = {}
     for change in changes:
-        for place, new in change.items():
-            section, last = _section(operator, operator.data, place)
+        for location, new in change.items():
+            section, last = _section(operator, operator.data, location)
             stated = section.get(last, WHOLE if last == "finish" else ORIGINAL)
-            old = texts.get(place, _text(stated))
+            old = texts.get(location, _text(stated))
             if isinstance(new, Mapping):
                 for part, other in new.items():
                     old = replaced(old, part, _text(other))
-                texts[place] = old
+                texts[location] = old
             else:
-                texts[place] = replaced(_text(new), ORIGINAL, old, needed=False)
+                texts[location] = replaced(_text(new), ORIGINAL, old, needed=False)
     return texts
 
 
-def _section(operator: Operator, data: Mapping[str, Any], place: str) -> tuple[Any, str]:
+def _section(operator: Operator, data: Mapping[str, Any], location: str) -> tuple[Any, str]:
     """The part of an operator's data that a place is in, and its name there."""
-    *way, last = place.split(".")
+    *way, last = location.split(".")
     section: Any = data
     for key in way:
         section = section.get(key) if isinstance(section, dict) else None
     if not isinstance(section, dict):
-        raise ExpressionError(f"{operator.op} has no '{place}'", lacks=place)
+        raise ExpressionError(f"{operator.op} has no '{location}'", lacks=location)
     return section, last
 
 

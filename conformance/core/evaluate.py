@@ -199,18 +199,16 @@ class Evaluation:
         ends = bounds.interval(value, DTYPES[self.dtype_of(output)])
         return Interval(*(self._arranged(output, array) for array in ends))
 
-    def shape_of(self, output: Output, shape: Sequence[int]) -> tuple[int, ...]:
-        """Return the shape of an output whose definition has ``shape``.
-
-        It is the shape that is stated, or that of the definition without what the output omits.
-        """
+    def shape_of(self, output: Output) -> tuple[int, ...]:
+        """Return the shape of an output: as stated, or that of its definition, less some."""
         if output.shape:
             return self.binding.flat(output.shape)
+        shape = self.binding.flat(list(self.operator.define[output.name].at.values()))
         omit = self.binding.flat(output.omit) or (0,) * len(shape)
         return tuple(n for n, gone in zip(shape, omit, strict=True) if not gone)
 
     def _arranged(self, output: Output, array: Array) -> Array:
-        return np.asarray(array).reshape(self.shape_of(output, np.shape(array)))
+        return np.asarray(array).reshape(self.shape_of(output))
 
 
 def reference_outputs(

@@ -49,7 +49,10 @@ class Implementation:
         edits = [
             edit for change in every if isinstance(change, TextChange) for edit in change.edits
         ]
-        if len({(place, part) for place, part, _ in edits}) < len(edits):
+        parts = [(location, part) for location, part, _ in edits]
+        written = [location for location, part in parts if not part]
+        locations = [location for location, _ in parts]
+        if len(set(parts)) < len(parts) or any(locations.count(at) > 1 for at in written):
             return None
         together = Implementation(self.operator, *every)
         try:
@@ -230,9 +233,10 @@ def mutated(
     implementation: Implementation,
     attributes: Mapping[str, Any],
 ) -> Evaluation | None:
-    """Prepare the evaluation of a valid case under an implementation, from that of the operator.
+    """Prepare the evaluation of a valid case under an implementation.
 
-    None where nothing that the implementation changes has another value in this case. Raises
+    ``original`` is that of the operator. None where nothing that the implementation changes has
+    another value in this case. Raises
     :class:`~conformance.errors.ConformanceError` where it cannot be evaluated.
     """
     holding = implementation.holding(original.binding)
@@ -249,7 +253,7 @@ def mutated(
 
 
 def along(extent: Any, axis: str) -> tuple[Any, ...]:
-    """Return the extents of an index along one of its axes, or of all of them."""
+    """Return the extents of an index along an axis of it, or all."""
     extents = extent if isinstance(extent, tuple) else (extent,)
     if axis == "first":
         return extents[:1]

@@ -53,6 +53,9 @@ def fitted(values: Any, format_: DType, rounding: str = "nearest") -> Floats:
     """Round float64 values to a format; they stay float64."""
     values = np.asarray(values, np.float64)
     with np.errstate(all="ignore"):
+        if rounding == "nearest" and format_.numpy.kind == "f":
+            # numpy's own types round once, to nearest.
+            return values.astype(format_.numpy).astype(np.float64)
         exponent = np.frexp(values)[1]
         last = np.maximum(exponent - format_.digits, format_.quantum)
         whole = np.ldexp(values, -last)
@@ -108,11 +111,11 @@ class Simulation(Evaluation):
         limits = np.iinfo(dtype.numpy)
         low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
         held = np.nan_to_num(np.rint(values), posinf=0.0, neginf=0.0)
-        whole = np.frompyfunc(int, 1, 1)(held)
+        integers = np.frompyfunc(int, 1, 1)(held)
         if self.style.saturates:
-            wrapped = np.clip(whole, low, int(limits.max))
+            wrapped = np.clip(integers, low, int(limits.max))
         else:
-            wrapped = (whole - low) % count + low
+            wrapped = (integers - low) % count + low
         return np.asarray(wrapped, object).astype(dtype.numpy)
 
 

@@ -32,7 +32,8 @@ class TextChange:
     def changes(self) -> tuple[Change, ...]:
         """The edits, as :func:`conformance.core.changes.changed` takes them."""
         return tuple(
-            {place: {part: text}} if part else {place: text} for place, part, text in self.edits
+            {location: {part: text}} if part else {location: text}
+            for location, part, text in self.edits
         )
 
 

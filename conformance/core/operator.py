@@ -7,6 +7,7 @@ result is stored, and nothing is moved across it.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,17 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.core.functions import of_type
+from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES, Array
-from conformance.errors import ExpressionError
+from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
+from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
 if TYPE_CHECKING:
+    from conformance.core.case_geometry import Geometry
     from conformance.core.implementation import Implementation
     from conformance.core.mutant_changes import DefinitionChange
     from conformance.core.subject import Subject
@@ -247,9 +250,7 @@ class Operator:
 
     def implementation(self, *changes: DefinitionChange) -> Implementation:
         """Return the operator under some changes."""
-        from conformance.core.implementation import Implementation
-
-        return Implementation(self, *changes)
+        return _implementation(self, changes)
 
     def subject(
         self,
@@ -269,6 +270,20 @@ class Operator:
         from conformance.core.case_geometry import may_differ
 
         return may_differ(self, cases, implementations)
+
+    def geometry(self, cases: Sequence[Case]) -> Geometry:
+        """Prepare valid cases to look where implementations may have other outputs."""
+        from conformance.core.case_geometry import Geometry
+
+        return Geometry(self, cases)
+
+
+@lru_cache(maxsize=4096)
+def _implementation(operator: Operator, changes: tuple[DefinitionChange, ...]) -> Implementation:
+    """An operator under some changes, whose texts are parsed once."""
+    from conformance.core.implementation import Implementation
+
+    return Implementation(operator, *changes)
 
 
 @lru_cache(maxsize=64)
@@ -335,6 +350,7 @@ class _Reader:
         outputs = tuple(
             self.output(number, raw, define) for number, raw in enumerate(data["outputs"])
         )
+        self.check_roles(define)
         types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
         return Operator(
             op=data["op"],
@@ -531,6 +547,24 @@ class _Reader:
                 (*path, "finish"), message, hint="first_max and the like choose one"
             )
         return node
+
+    def check_roles(self, define: Mapping[str, Definition]) -> None:
+        """Note what the roles name that there is not."""
+        names = {*self.scope, *self.words, *FUNCTIONS, *self.data.get("let", {})}
+        for definition in define.values():
+            names |= {*definition.at, *definition.over, *definition.abbreviations}
+        for role, raw in self.items("roles"):
+            path: Path = ("roles", role)
+            try:
+                tree = parse_expression(str(raw))
+            except ExpressionError as error:
+                self.source.problem(path, error.message, hint=error.hint, offset=error.offset)
+                continue
+            for syntax in ast.walk(tree):
+                if isinstance(syntax, ast.Name) and syntax.id not in names:
+                    hint, offset = closest(syntax.id, names), syntax.col_offset
+                    message = f"unknown name '{syntax.id}'"
+                    self.source.problem(path, message, hint=hint, offset=offset)
 
     def output(
         self, number: int, raw: Mapping[str, Any], define: Mapping[str, Definition]

@@ -82,9 +82,12 @@ class PlainVisitor:
 
     def single(self, node: Node, *args: Any) -> Any:
         """Apply an operation to single values, or arrays."""
+        plain = FUNCTIONS[node.op].plain
         try:
+            if not any(isinstance(arg, np.ndarray) for arg in args):
+                return plain(*args)
             with np.errstate(divide="raise"):
-                return FUNCTIONS[node.op].plain(*args)
+                return plain(*args)
         except (ZeroDivisionError, FloatingPointError):
             raise EvaluationError("division by zero") from None
 

@@ -131,7 +131,7 @@ def reads_of(evaluation: Evaluation, output: Output, index: Index) -> ElementRea
     definition = evaluation.operator.define[output.name]
     space = evaluation.space(definition)
     shape = space.shape[: space.rows]
-    outer = evaluation.shape_of(output, shape)
+    outer = evaluation.shape_of(output)
     if len(index) != len(outer) or not all(0 <= i < n for i, n in zip(index, outer, strict=True)):
         raise ValueError(f"{output.name} has the shape {list(outer)}, no element {list(index)}")
     # What joins or omits dimensions leaves the order of the elements as it is.

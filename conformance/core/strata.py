@@ -45,7 +45,7 @@ class Stratum:
     draws: Mapping[str, tuple[Node, ...]]
 
     def holds(self, visitor: PlainVisitor) -> bool:
-        """Return whether a case is in the stratum; not, if what it speaks of has no value."""
+        """Return whether a case is in the stratum; not, if a value is missing."""
         try:
             return bool(visitor.visit(self.condition))
         except ConformanceError:
@@ -71,6 +71,7 @@ def role_visitor(lookup: Any, roles: Roles, binding: Binding | None = None) -> P
     return PlainVisitor(value, ranks)
 
 
+@lru_cache(maxsize=64)
 def strata_of(operator: Operator, file: Path | None = None) -> tuple[Stratum, ...]:
     """Return the strata that apply to an operator.
 

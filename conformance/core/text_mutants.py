@@ -46,7 +46,7 @@ class Text:
     ``about`` names it in a sentence, ``rows`` are the indices of its definition's result.
     """
 
-    place: str
+    location: str
     text: str
     tree: Node
     scope: Mapping[str, Kind]
@@ -82,12 +82,12 @@ def text_mutants(operator: Operator) -> Iterator[TextMutant]:
     seen: set[object] = set()
     grammar = _Grammar(operator)
     for text in grammar.texts():
-        seen.add((text.place, _meaning(text.tree)))
+        seen.add((text.location, _meaning(text.tree)))
         for variation in _variations(text, grammar):
             node = grammar.parsed(text, variation.text)
-            if node is None or (text.place, _meaning(node)) in seen:
+            if node is None or (text.location, _meaning(node)) in seen:
                 continue
-            seen.add((text.place, _meaning(node)))
+            seen.add((text.location, _meaning(node)))
             yield _of_variation(text, variation)
     yield from _of_definitions(operator)
     yield from _of_attributes(operator, grammar)
@@ -96,10 +96,10 @@ def text_mutants(operator: Operator) -> Iterator[TextMutant]:
 def _of_variation(text: Text, variation: Variation) -> TextMutant:
     count = _count(text.text, variation.old)
     numbered = f" ({variation.number})" if count > 1 else ""
-    name = f"{text.place}: {variation.old}{numbered} => {variation.new}"
-    edit = (text.place, "", variation.text)
+    name = f"{text.location}: {variation.old}{numbered} => {variation.new}"
+    edit = (text.location, "", variation.text)
     if count == 1:
-        edit = (text.place, variation.old, variation.new)
+        edit = (text.location, variation.old, variation.new)
     says = f"{text.about[0].upper()}{text.about[1:]} {variation.says}."
     return TextMutant(TextChange(name, (edit,)), says, f"where {text.about} is computed")
 
@@ -158,7 +158,7 @@ class _Grammar:
     def _of_definition(
         self, definition: Definition, raw: Mapping[str, object], of_case: Mapping[str, Kind]
     ) -> Iterator[Text]:
-        place, name = f"define.{definition.name}", definition.name
+        location, name = f"define.{definition.name}", definition.name
         scope, rows = dict(of_case), frozenset(definition.at)
         shaped = any(o.name == name and o.shape for o in self.operator.outputs)
         for section, trees in (("at", definition.at), ("over", definition.over)):
@@ -167,11 +167,11 @@ class _Grammar:
                 if section == "over" or not shaped:
                     about = f"the extent of {key} in {name}"
                     text = _text(raw[section][key])  # type: ignore[index]
-                    yield Text(f"{place}.{section}.{key}", text, tree, dict(of_case), about)
+                    yield Text(f"{location}.{section}.{key}", text, tree, dict(of_case), about)
                 scope[key] = Kind("int", tree.kind.per, frozenset({key}))
         for key, tree in definition.abbreviations.items():
             text = _text(raw["with"][key])  # type: ignore[index]
-            yield Text(f"{place}.with.{key}", text, tree, dict(scope), f"{key} of {name}", rows)
+            yield Text(f"{location}.with.{key}", text, tree, dict(scope), f"{key} of {name}", rows)
             scope[key] = tree.kind
         ending = {**scope, "total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
         every = rows | frozenset(definition.over)
@@ -184,7 +184,7 @@ class _Grammar:
         )
         for key, part, names, about, indices in parts:
             if key in raw and isinstance(part, Node):
-                yield Text(f"{place}.{key}", _text(raw[key]), part, dict(names), about, indices)
+                yield Text(f"{location}.{key}", _text(raw[key]), part, dict(names), about, indices)
 
     def parsed(self, text: Text, other: str) -> Node | None:
         """Parse what may stand in the place of a text; None if it has no such value."""
@@ -258,9 +258,12 @@ def _variations(text: Text, grammar: _Grammar) -> Iterator[Variation]:
         for new, says in _changes(syntax, text, grammar):
             yield _varied(text.text, syntax, root, new, says)
     if text.tree.kind.type == "int":
-        whole = ast.unparse(root)
-        for new, says in ((f"{whole} + 1", "is 1 too large"), (f"{whole} - 1", "is 1 too small")):
-            yield Variation(new, whole, new, 1, says)
+        full_text = ast.unparse(root)
+        for new, says in (
+            (f"{full_text} + 1", "is 1 too large"),
+            (f"{full_text} - 1", "is 1 too small"),
+        ):
+            yield Variation(new, full_text, new, 1, says)
 
 
 def _parts(syntax: ast.AST) -> Iterator[ast.expr]:
@@ -389,16 +392,16 @@ def _of_truths(syntax: ast.BoolOp) -> Iterator[tuple[str, str]]:
 
 def _of_call(name: str, args: list[ast.expr]) -> Iterator[tuple[str, str]]:
     texts = [ast.unparse(arg) for arg in args]
-    whole = f"{name}({', '.join(texts)})"
+    full_text = f"{name}({', '.join(texts)})"
     if name == "where" and len(args) == 3:
         condition, first, second = texts
         yield first, f"always takes {first}, also where {condition} does not hold"
         yield second, f"always takes {second}, also where {condition} holds"
     elif name in PER_AXIS_FORMS and len(args) == 2:
         for kept, gone in ((texts[0], texts[1]), (texts[1], texts[0])):
-            yield kept, f"leaves out {gone} of {whole}"
+            yield kept, f"leaves out {gone} of {full_text}"
     elif name == "ceil_div":
-        yield f"({texts[0]}) // ({texts[1]})", f"rounds {whole} down where it must round up"
+        yield f"({texts[0]}) // ({texts[1]})", f"rounds {full_text} down where it must round up"
         yield texts[0], f"leaves out the divisor {texts[1]}"
     elif name in ("floor", "ceil"):
         other = "ceil" if name == "floor" else "floor"
@@ -447,7 +450,7 @@ def _of_read(syntax: ast.Subscript, text: Text, grammar: _Grammar) -> Iterator[t
 
 def _may_leave(index: str, text: Text, grammar: _Grammar) -> bool:
     """Whether an index may be outside of a tensor, where its definition says what then is."""
-    definition = grammar.operator.define[text.place.split(".")[1]]
+    definition = grammar.operator.define[text.location.split(".")[1]]
     if definition.outside is None:
         return False
     node = grammar.parsed_in(text, index)
@@ -494,8 +497,8 @@ def _of_definitions(operator: Operator) -> Iterator[TextMutant]:
                     yield TextMutant(change, says, f"where {name} reads outside of a tensor")
 
 
-def _edit(place: str, old: str, new: str) -> TextChange:
-    return TextChange(f"{place}: {old} => {new}", ((place, "", new),))
+def _edit(location: str, old: str, new: str) -> TextChange:
+    return TextChange(f"{location}: {old} => {new}", ((location, "", new),))
 
 
 # -- attributes
@@ -506,7 +509,7 @@ def _of_attributes(operator: Operator, grammar: _Grammar) -> Iterator[TextMutant
         used = [t for t in grammar.texts() if name in t.tree.names]
         look = f"where the attribute {name} is read"
         for new, label, says in _misread(attribute):
-            edits = tuple((text.place, name, new) for text in used)
+            edits = tuple((text.location, name, new) for text in used)
             if edits and all(_fits_all(text, name, new, grammar) for text in used):
                 change = TextChange(f"attributes.{name}: {label}", edits)
                 yield TextMutant(change, f"The attribute {name} {says}.", look)

@@ -34,7 +34,7 @@ AXIS_TEXT = " on an axis"
 
 
 def shortened(text: str, most: int = MAX_NAME) -> str:
-    """Return a text of at most so many characters; what is cut off leaves a digest."""
+    """Return a text of at most so many characters; a digest replaces the end."""
     if len(text) <= most:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]

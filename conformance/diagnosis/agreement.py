@@ -446,6 +446,6 @@ class ObservedVector:
         return True
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _large(observed: ObservedVector) -> EvaluatedCase[Any]:
     return observed.evaluator()

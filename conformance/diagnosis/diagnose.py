@@ -32,6 +32,7 @@ from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.catalogue import Change
+from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
@@ -239,7 +240,7 @@ class RunDiagnosis:
                 spec,
                 results,
                 read=self._suite.get,
-                noticed={},
+                noticed={} if isinstance(spec, OpSpec) else _recorded_kills(self._suite, spec.op),
                 precision=self._precision,
                 level=self._level,
             )
@@ -317,6 +318,13 @@ def _passed(
     return passed
 
 
+def _recorded_kills(suite: Suite, op: str) -> Mapping[str, Sequence[str]]:
+    """The mutants that each vector kills; none where the suite does not record them."""
+    if not any(suite.manifest.faults.get(op, {}).values()):
+        return {}
+    return {entry.id: entry.kills for entry in suite.manifest.of([op])}
+
+
 def _explanations(
     op: str, results: Sequence[Result], suite: Suite, level: str, precision: Mapping[str, str]
 ) -> list[Explanation]:
@@ -324,9 +332,8 @@ def _explanations(
     spec, mutants = suite.specs.get(op), suite.specs.faults(op)
     if spec is None or not mutants:
         return []
-    lists_kills = any(suite.manifest.faults.get(op, {}).values())
     entries = suite.manifest.of([op])
-    noticed = {entry.id: entry.kills for entry in entries} if lists_kills else {}
+    noticed = _recorded_kills(suite, op)
     large = {entry.id for entry in entries if entry.is_large}
     of_op = [result for result in results if result.op == op]
     small = [result for result in of_op if result.id not in large]

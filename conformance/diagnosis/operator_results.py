@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conformance.diagnosis.agreement import ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Case, Result, Status, Vector
+from conformance.reference.implementations import implementation_of
+from conformance.spec.catalogue import Change, Mutant
+from conformance.spec.model import OpSpec
 from conformance.specification import Specification
+
+if TYPE_CHECKING:
+    from conformance.core.case_geometry import Geometry
 
 MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -47,13 +53,17 @@ class OperatorResults:
         self._noticed, self._precision = noticed, precision
         self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[CodePath, list[str]] = {}
+        self._cases: dict[str, Case] = {}
+        self._shown: dict[Change, Mapping[str, bool]] = {}
         followed: dict[str, str] = {}
         failures = []
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
             if result.status is Status.PASS and result.asked is not None:
-                code_path = code_path_of(spec, case_from_request(spec.op, result.asked))
+                case = case_from_request(spec.op, result.asked)
+                code_path = code_path_of(spec, case)
+                self._cases[result.id] = case
                 self._passed.setdefault(code_path, []).append(result.id)
                 if result.reading is not None:
                     followed[result.id] = result.reading
@@ -71,6 +81,7 @@ class OperatorResults:
                     spec, vector, outputs, precision, level, only=only
                 )
                 self._code_paths[result.id] = code_path_of(spec, vector.case)
+                self._cases[result.id] = vector.case
         self._read = lru_cache(CACHED_VECTORS)(
             lambda id: ObservedVector(
                 spec, read(id), None, precision, level, followed.get(id), only
@@ -81,21 +92,47 @@ class OperatorResults:
         """Return the code path of a failure."""
         return self._code_paths[id]
 
-    def passed(self, code_path: CodePath, mutants: Sequence[str]) -> Iterator[ObservedVector]:
-        """Yield passed vectors of a code path; only those that kill a mutant, if recorded.
+    def passed(self, code_path: CodePath, mutants: Sequence[Mutant]) -> Iterator[ObservedVector]:
+        """Yield the passed vectors of a code path on which mutants may show.
 
-        The suite does not know newer mutants. It records kills at precision standard, which hold at
-        native too, which accepts more, but not at exact.
+        Of operators by rules these are the vectors that kill one of them, if the suite records
+        that. The suite does not know newer mutants. It records kills at precision standard, which
+        hold at native too, which accepts more, but not at exact. Of definitions it does not record
+        all: geometry rules vectors out, and recorded kills come first.
         """
-        kills_decide = self._precision.get(code_path.dtype) != "exact" and self._known.issuperset(
-            mutants
-        )
-        those = (
-            vector
-            for vector in self._passed.get(code_path, ())
-            if not kills_decide or not set(mutants).isdisjoint(self._noticed[vector])
-        )
-        yield from map(self._read, islice(those, MAX_COMPARED_PASSES))
+        ids = {mutant.id for mutant in mutants}
+        passed: Iterable[str] = self._passed.get(code_path, ())
+        if isinstance(self.spec, OpSpec):
+            is_exact = self._precision.get(code_path.dtype) == "exact"
+            if not is_exact and self._known.issuperset(ids):
+                passed = (id for id in passed if not ids.isdisjoint(self._noticed[id]))
+        else:
+            passed = sorted(passed, key=lambda id: ids.isdisjoint(self._noticed.get(id, ())))
+            passed = (id for id in passed if any(self.may_show(id, [m]) for m in mutants))
+        yield from map(self._read, islice(passed, MAX_COMPARED_PASSES))
+
+    def may_show(self, vector: str, mutants: Iterable[Mutant]) -> bool:
+        """Return whether each of some mutants may change the outputs of a vector.
+
+        The geometry of a definition decides. Where one of several mutants changes nothing, the
+        others explain as much without it.
+        """
+        if isinstance(self.spec, OpSpec):
+            return True
+        return all(self._shows(mutant.change)[vector] for mutant in mutants)
+
+    def _shows(self, change: Change) -> Mapping[str, bool]:
+        """By vector whether a change of a definition may show."""
+        if change not in self._shown:
+            implementation: Any = implementation_of(self.spec, change)
+            marks = self._geometry.may_differ(implementation)
+            self._shown[change] = dict(zip(self._cases, marks.tolist(), strict=True))
+        return self._shown[change]
+
+    @cached_property
+    def _geometry(self) -> Geometry:
+        assert not isinstance(self.spec, OpSpec)
+        return self.spec.geometry(list(self._cases.values()))
 
     @property
     def code_paths(self) -> frozenset[CodePath]:

@@ -25,7 +25,7 @@ MAX_CATALOGUE_FAILURES = 6
 MAX_LIKELY_MUTANTS = 3
 """Mutants that are held against all failures, at most."""
 
-MAX_CONTRADICTIONS = 200
+MAX_CONTRADICTIONS = 30
 """Passed vectors that the mutant would fail, at most, that are counted."""
 
 
@@ -63,18 +63,19 @@ def find_resemblance(
     failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
     if len(failures) < MIN_FAILURES:
         return None
-    implementations = [
-        (mutant, implementation_of(evidence.spec, mutant.change)) for mutant in mutants
-    ]
+    spec = evidence.spec
     equal_counts: Counter[int] = Counter()
-    for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):
+    for number_before, failure in enumerate(islice(failures.values(), MAX_CATALOGUE_FAILURES)):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}
-        for number, (_, implementation) in enumerate(implementations):
-            equal_counts[number] += (
-                failure.quick_agreement(implementation, glanced) is Agreement.EQUAL
-            )
+        for number, mutant in enumerate(mutants):
+            remaining = MAX_CATALOGUE_FAILURES - number_before
+            if 2 * (equal_counts[number] + remaining) >= MAX_CATALOGUE_FAILURES:
+                implementation = implementation_of(spec, mutant.change)
+                agreement = failure.quick_agreement(implementation, glanced)
+                equal_counts[number] += agreement is Agreement.EQUAL
     for number, count in equal_counts.most_common(MAX_LIKELY_MUTANTS):
-        mutant, implementation = implementations[number]
+        mutant = mutants[number]
+        implementation = implementation_of(spec, mutant.change)
         if 2 * count < MAX_CATALOGUE_FAILURES:
             break
         compared = {id: failure.agreement(implementation, {}) for id, failure in failures.items()}
@@ -85,7 +86,7 @@ def find_resemblance(
             against = (
                 passed.vector.id
                 for code_path in places
-                for passed in evidence.passed(code_path, [mutant.id])
+                for passed in evidence.passed(code_path, [mutant])
                 if passed.consistency(implementation) is Agreement.NONE
             )
             passing = frozenset(islice(against, MAX_CONTRADICTIONS))

@@ -31,6 +31,7 @@ from conformance.reference.implementations import (
     may_be_together,
 )
 from conformance.spec.catalogue import Mutant
+from conformance.spec.model import OpSpec
 from conformance.specification import interpretation_changes
 
 GLANCES = 20_000
@@ -84,6 +85,7 @@ class Search:
         self._explanations: dict[tuple[str, ...], Explanation] = {}
         self._glances = GLANCES
         self._cache: dict[tuple[str, ...], Implementation] = {}
+        self._fitting: dict[tuple[str, ...], bool] = {}
 
     def run(self) -> list[Explanation]:
         """Explain the failures by single mutants and by combinations, with no more than needed."""
@@ -198,8 +200,21 @@ class Search:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(first, second):
             mutants = tuple(chain(*pair))
-            if may_be_together(self._evidence.spec, *(mutant.change for mutant in mutants)):
+            # Whether definitions fit together shows when both are parsed, where both may show.
+            if not isinstance(self._evidence.spec, OpSpec) or self._fit(mutants):
                 yield mutants
+
+    def _may_meet(self, vector: str, mutants: Mutants) -> bool:
+        """Whether several mutants may be together, and each may show in a vector."""
+        return self._evidence.may_show(vector, mutants) and self._fit(mutants)
+
+    def _fit(self, mutants: Mutants) -> bool:
+        """Whether several mutants may be together."""
+        key = tuple(mutant.id for mutant in mutants)
+        if key not in self._fitting:
+            changes = [mutant.change for mutant in mutants]
+            self._fitting[key] = may_be_together(self._evidence.spec, *changes)
+        return self._fitting[key]
 
     def _supported(self) -> list[Explanation]:
         """The explanations that the failures bear out, alternatives too.
@@ -309,6 +324,8 @@ class Search:
         observed, code_path = self._evidence.failed[vector], self._evidence.code_path(vector)
         known_agreements: dict[tuple[str | bytes, ...], Agreement] = {}
         for mutants in hypotheses:
+            if len(mutants) > 1 and not self._may_meet(vector, mutants):
+                continue
             implementation = self._implementation(mutants)
             if (
                 observed.quick_agreement(implementation, known_agreements)
@@ -349,6 +366,7 @@ class Search:
             vector: agreement
             for vector, observed in self._evidence.failed.items()
             if vector in self._unexplained and self._evidence.code_path(vector) in free
+            if self._evidence.may_show(vector, mutants)
             if (agreement := observed.agreement(implementation, self._interpretations))
         }
         agreeing = {self._evidence.code_path(vector) for vector in agrees}
@@ -378,7 +396,7 @@ class Search:
         """
         implementation = self._implementation(mutants)
         strained = 0
-        for observed in self._evidence.passed(code_path, [mutant.id for mutant in mutants]):
+        for observed in self._evidence.passed(code_path, mutants):
             consistency = observed.consistency(implementation)
             if consistency is Agreement.NONE:
                 return None

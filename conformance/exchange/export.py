@@ -75,7 +75,7 @@ def export(
     if declared is not None and declared.layout is not None and layout in MODELS:
         raise UsageError(
             f"--format {layout} writes models, whose layout is that of the specification, and "
-            f"{', '.join(declared.layout)} is declared",
+            f"{declared.layout_text} is declared",
             hint="use --format raw or npy, or leave 'layout' out of the declaration",
         )
     try:

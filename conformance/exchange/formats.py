@@ -30,11 +30,12 @@ def case_line(number: int, outputs: int, vector: Vector) -> str:
     """Return the case in one line of words, for a reader that has no JSON.
 
     ``000007 AvgPool-1 outputs 1 inputs 1 f32 4 1 3 5 5 attributes 2 kernel ints 2 2 2 auto_pad text
-    valid``: each shape and each list begins with its length.
+    valid``: each shape and each list begins with its length. An optional input that is not given
+    is ``absent``.
     """
     fields = [f"{number:06}", vector.case.op, "outputs", outputs]
-    fields += ["inputs", len(vector.inputs)]
-    for array in vector.inputs:
+    fields += ["inputs", len(vector.arguments)]
+    for array in vector.arguments:
         fields += [*_array_words(array)]
     attributes = vector.case.attributes
     fields += ["attributes", len(attributes)]
@@ -48,8 +49,8 @@ def describe_array(name: str, shape: tuple[int, ...]) -> str:
     return " ".join(map(str, (name, len(shape), *shape)))
 
 
-def _array_words(array: Array) -> Iterator[Any]:
-    yield describe_array(name_of(array.dtype), array.shape)
+def _array_words(array: Array | None) -> Iterator[Any]:
+    yield "absent" if array is None else describe_array(name_of(array.dtype), array.shape)
 
 
 def _value_words(value: Any) -> Iterator[Any]:
@@ -57,8 +58,12 @@ def _value_words(value: Any) -> Iterator[Any]:
         yield from ("bool", int(value))
     elif isinstance(value, int):
         yield from ("int", value)
+    elif isinstance(value, float):
+        yield from ("number", repr(value))
     elif isinstance(value, str):
         yield from ("text", value or "-")
+    elif any(isinstance(entry, float) for entry in value):
+        yield from ("numbers", len(value), *map(repr, value))
     else:
         yield from ("ints", len(value), *value)
 
@@ -68,8 +73,14 @@ def _stored(array: Array) -> Array:
 
 
 def _raw(vector: Vector) -> Files:
-    for i, array in enumerate(vector.inputs):
+    for i, array in _given(vector):
         yield f"in{i}.bin", _stored(array).tobytes()
+
+
+def _given(vector: Vector) -> Iterator[tuple[int, Array]]:
+    """Yield the inputs that are given, each with its place in the specification."""
+    arguments = enumerate(vector.arguments)
+    yield from ((i, array) for i, array in arguments if array is not None)
 
 
 def _npy(vector: Vector) -> Files:
@@ -77,10 +88,10 @@ def _npy(vector: Vector) -> Files:
     record = {
         "op": case.op,
         "attributes": dict(case.attributes),
-        "inputs": [name_of(array.dtype) for array in vector.inputs],
+        "inputs": [None if array is None else name_of(array.dtype) for array in vector.arguments],
     }
     yield "case.json", json.dumps(record, indent=1).encode() + b"\n"
-    for i, array in enumerate(vector.inputs):
+    for i, array in _given(vector):
         yield f"in{i}.npy", write_npy(_stored(array))
 
 
@@ -90,7 +101,7 @@ def _onnx(vector: Vector) -> Files:
     load_onnx()
     yield from _npy(vector)
     try:
-        yield "model.onnx", model(vector.case.op, vector.inputs, vector.case.attributes)
+        yield "model.onnx", model(vector.case.op, vector.arguments, vector.case.attributes)
     except Unsupported as error:
         yield ENDING, f"{Ending.UNSUPPORTED.value} {error}\n".encode()
 
@@ -98,8 +109,12 @@ def _onnx(vector: Vector) -> Files:
 def _openvino(vector: Vector) -> Files:
     case = vector.case
     yield from _npy(vector)
+    backend = _openvino_backend()
+    if not backend.capabilities.declares(case.op, case.dtype, case.rank):
+        yield ENDING, f"{Ending.UNSUPPORTED.value} {case.op} is no operator of OpenVINO\n".encode()
+        return
     try:
-        yield from _openvino_backend().ir(case.op, vector.inputs, case.attributes).items()
+        yield from backend.ir(case.op, vector.arguments, case.attributes).items()
     except RuntimeError as error:
         # OpenVINO refuses what is invalid while a model is made: that is its answer.
         yield ENDING, f"{Ending.RAISED.value} {describe_exception(error)}\n".encode()

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
-from conformance.reference.build import build
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build, level_of
 
 MIN_SECONDS = 1.0
 """Seconds that a call may always take."""
@@ -32,7 +31,7 @@ class Calls:
     def __init__(
         self,
         executor: Executor,
-        specs: Mapping[str, OpSpec],
+        specs: Mapping[str, Specification],
         level: str,
         precision: Mapping[str, str],
         timeout: float,
@@ -88,11 +87,8 @@ class Calls:
 
     def _vector_of(self, case: Case) -> Vector | None:
         spec = self._specs[case.op]
-        level = "must"
-        if case.reject is not None:
-            level = next(entry.level for entry in spec.reject if entry.name == case.reject)
         try:
-            return build(spec, case, level, interpretations=False)
+            return build(spec, case, level_of(spec, case), interpretations=False)
         except ConformanceError:
             return None  # larger than what is evaluated
 

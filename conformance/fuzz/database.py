@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from conformance.errors import SuiteError
+from conformance.fuzz.definition_simpler import can_evaluate, fills, has_small_inputs
 from conformance.generate.looking import askable
 from conformance.generate.suites import versions
 from conformance.model import Case
 from conformance.replacement import replacing
-from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, definition_problem, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -30,12 +31,12 @@ DIGITS = 16
 """Digits of a digest in the name of a file."""
 
 
-def failures_file(folder: Path, spec: OpSpec) -> Path:
+def failures_file(folder: Path, spec: Specification) -> Path:
     """Return the file that keeps the failures of an operator."""
     return folder / f"{spec.op}-{spec_digest(spec)[:DIGITS]}.jsonl"
 
 
-def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
+def read_failures(folder: Path, spec: Specification) -> tuple[Case, ...]:
     """Read the failures that are kept of an operator, the newest first.
 
     Raises:
@@ -49,12 +50,23 @@ def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [entry.case for entry in stored.recorded[:MAX_CASES]]
     for case in cases:
-        if not askable(spec, case):
+        if not _is_usable(spec, case):
             raise SuiteError(f"{file}: {case.id} is no case of {spec.op}", hint=_HINT)
     return tuple(cases)
 
 
-def keep_failures(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -> None:
+def _is_usable(spec: Specification, case: Case) -> bool:
+    """Return whether a case from outside can be evaluated, as a negative test or as valid."""
+    if isinstance(spec, OpSpec):
+        return askable(spec, case)
+    if definition_problem(spec, case) or not fills(spec, case):
+        return False
+    return can_evaluate(spec, case) if case.reject is None else has_small_inputs(case)
+
+
+def keep_failures(
+    folder: Path, spec: Specification, new: Iterable[Case], old: Sequence[Case]
+) -> None:
     """Keep new failures of an operator, before the old."""
     cases = list({case.id: case for case in (*new, *old)}.values())[:MAX_CASES]
     entries = tuple(RecordedCase(case, "must", ("fuzz",)) for case in cases)

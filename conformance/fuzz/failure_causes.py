@@ -18,7 +18,7 @@ from conformance.reference.implementations import (
     implementation_of,
     may_be_together,
 )
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, interpretation_changes
 
 MAX_PAIRED = 6
 """Causes whose mutants are tried in pairs on a failure that none explains alone."""
@@ -52,10 +52,11 @@ class FailureCauses:
     """The causes of one operator's failures so far."""
 
     def __init__(
-        self, spec: OpSpec, runner: MutantRunner, level: str, precision: dict[str, str]
+        self, spec: Specification, runner: MutantRunner, level: str, precision: dict[str, str]
     ) -> None:
         self.causes: list[FailureCause] = []
         self._spec, self._runner = spec, runner
+        self._interpretations = interpretation_changes(spec)
         self._level, self._precision = level, precision
         self._mutants = {mutant.id: mutant for mutant in runner.mutants}
         self._implementations: dict[tuple[str, ...], Implementation] = {}
@@ -132,8 +133,7 @@ class FailureCauses:
         return frozenset(name for name in mutants if self._agreement(observed, name) >= least)
 
     def _agreement(self, observed: ObservedVector, *names: str) -> Agreement:
-        interpretations = {entry.name: entry for entry in self._spec.interpretations}
-        return observed.agreement(self._implementation(*names), interpretations)
+        return observed.agreement(self._implementation(*names), self._interpretations)
 
     def _observed(self, vector: Vector, result: Result) -> ObservedVector | None:
         """Return a failure whose outputs can be compared with those of mutants, else None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.diagnosis.agreement import Agreement
@@ -10,10 +10,10 @@ from conformance.failure_kind import FailureKind
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.failure_causes import FailureCause, FailureCauses
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.minimise_case import Remake, minimise
+from conformance.fuzz.minimise_case import Remake, Simplify, minimise
 from conformance.fuzz.simpler import case_cost
 from conformance.model import FAILED, Case, Result, Status, Vector
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 MAX_CAUSES = 16
 """Causes of one operator that are minimised."""
@@ -64,26 +64,26 @@ class Discovery:
 
 
 class Failures:
-    """The failures of one operator; ``spec`` is its declared subset, on some ``ranks``.
+    """The failures of one operator.
 
     Args:
+        simplify: returns simpler cases of the declared subset.
         seconds: the time for minimising one failure, at most.
     """
 
     def __init__(
         self,
-        spec: OpSpec,
-        full_spec: OpSpec,
-        ranks: Collection[int],
+        spec: Specification,
+        simplify: Simplify,
         guidance: Guidance,
         calls: Calls,
         level: str,
         precision: Mapping[str, str],
         seconds: float,
     ) -> None:
-        self._spec, self._full_spec, self._ranks = spec, full_spec, ranks
+        self._spec, self._simplify = spec, simplify
         self._guidance, self._calls, self._seconds = guidance, calls, seconds
-        self._causes = FailureCauses(full_spec, guidance.runner, level, dict(precision))
+        self._causes = FailureCauses(spec, guidance.runner, level, dict(precision))
         self._passed: dict[str, Vector] = {}
         self.discoveries: list[Discovery] = []
         self.left_out = 0
@@ -130,7 +130,7 @@ class Failures:
     def merge(self) -> None:
         """Join discoveries with the same minimal case, or with mutants in common."""
         merged: list[Discovery] = []
-        cost = lambda discovery: case_cost(self._full_spec, discovery.vector.case)  # noqa: E731
+        cost = lambda discovery: case_cost(self._spec, discovery.vector.case)  # noqa: E731
         for discovery in sorted(self.discoveries, key=cost):
             same = next((other for other in merged if _are_same(discovery, other)), None)
             if same is None:
@@ -207,9 +207,8 @@ class Failures:
         if vector.case.reject is None or origin is not None:
             start, remake = origin or (None, lambda case: case)
             smallest = minimise(
-                self._spec,
+                self._simplify,
                 (vector, result),
-                self._ranks,
                 run=self._calls.run_case,
                 same=lambda *failure: self._causes.same(cause, *failure),
                 may_fail=lambda cases: self._may_fail(cause, cases),
@@ -221,16 +220,14 @@ class Failures:
         explained = self._causes.explaining(vector, result)
         cause.mutants = (cause.mutants & explained) or cause.mutants or explained
         cause.candidates = self._causes.explaining(vector, result, Agreement.WITHIN)
-        discovery = Discovery(
-            self._full_spec.op, cause, vector, result, first, calls, cases, seconds
-        )
+        discovery = Discovery(self._spec.op, cause, vector, result, first, calls, cases, seconds)
         self._compare(discovery, *original)
         self._add(discovery)
 
     def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
         """Note a failure that did not repeat; those alike are one finding."""
         result = replace(result, kind=str(FailureKind.UNSTEADY))
-        cause, op = self._causes.new(vector, result), self._full_spec.op
+        cause, op = self._causes.new(vector, result), self._spec.op
         for discovery in self.discoveries:
             if discovery.cause.key == cause.key:
                 discovery.cause.failures += 1
@@ -250,9 +247,6 @@ class Failures:
         rows = self._guidance.runner.restricted_to(cause.mutants).may_differ(cases)
         return [case for case, row in zip(cases, rows, strict=True) if row.any()]
 
-    def _partition(self, vector: Vector) -> tuple[str, int]:
-        return vector.case.types[self._full_spec.data.type], vector.inputs[0].ndim
-
     def _check_passed(self, passed: Iterable[Vector]) -> None:
         """Leave out mutants with which a passed vector would have failed.
 
@@ -262,7 +256,11 @@ class Failures:
         for discovery in self.discoveries:
             cause = discovery.cause
             mutants = cause.mutants or cause.candidates
-            relevant = [vector for vector in passed if self._partition(vector) in cause.partitions]
+            relevant = [
+                vector
+                for vector in passed
+                if (vector.case.dtype, vector.case.rank) in cause.partitions
+            ]
             if not mutants or discovery.checked >= MAX_CHECKED or not relevant:
                 continue
             discovery.checked += len(relevant)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from conformance.audit.kills import MutantRunner
 from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
-from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build, mutants_of
 
 MAX_SOUGHT = 80
 """Unkilled mutants that are sought in one batch; the next batch seeks others.
@@ -34,7 +33,7 @@ class Guidance:
     At level ``must`` a mutant does not count as killed if an allowed interpretation excuses it.
     """
 
-    def __init__(self, spec: OpSpec, level: str) -> None:
+    def __init__(self, spec: Specification, level: str) -> None:
         self.spec = spec
         self.runner = MutantRunner(
             spec, [mutant for mutant in mutants_of(spec) if not mutant.equivalent]
@@ -47,8 +46,9 @@ class Guidance:
         self._smallest = False
         self._sought: MutantRunner | None = None
         self._tried: Counter[str] = Counter()
-        self._names = [target.name for target in spec.edges]
-        self._index_of = {name: index for index, name in enumerate(self._names)}
+        stated = [target.name for target in spec.edges] if isinstance(spec, OpSpec) else []
+        # Targets of a definition derive from each case: they are numbered as they are met.
+        self._index_of = {name: index for index, name in enumerate(stated)}
         self._pairs: dict[int, Bools] = {}
 
     @property
@@ -64,8 +64,13 @@ class Guidance:
     def new_pairs(self, candidates: Seen, rank: int) -> NDArray[np.float64]:
         """Count the uncovered pairs of targets that each case may cover."""
         uncovered = (~self._covered(rank)).astype(np.float64)
-        may_cover = candidates.may[:, : len(self._names)].astype(np.float64)
+        may_cover = candidates.may[:, : len(self._index_of)].astype(np.float64)
         return np.asarray(((may_cover @ uncovered) * may_cover).sum(axis=1) / 2)
+
+    def new_pairs_of(self, targets: Sequence[str], rank: int) -> int:
+        """Count the uncovered pairs of the targets that a case covers."""
+        indices = self._indices(targets)
+        return int(np.triu(~self._covered(rank)[np.ix_(indices, indices)]).sum())
 
     def killing_rows(self, cases: Sequence[Case], size: Rows) -> Rows:
         """Choose, for each sought mutant, a case that may kill it, if any may.
@@ -91,11 +96,11 @@ class Guidance:
 
     def learn(self, vectors: Sequence[Vector], rank: int) -> Bools:
         """Note tested vectors; return which of them covered something new."""
-        covered = self._covered(rank)
         is_new = np.zeros(len(vectors), np.bool_)
         for number, vector in enumerate(vectors):
-            self.types.add(vector.case.types[self.spec.data.type])
-            indices = [self._index_of[target] for target in vector.edges]
+            self.types.add(vector.case.dtype)
+            indices = self._indices(vector.edges)
+            covered = self._covered(rank)
             block = np.ix_(indices, indices)
             if indices and not covered[block].all():
                 is_new[number] = True
@@ -137,6 +142,13 @@ class Guidance:
             mutants = {kill.mutant for kill in runner.kills(full_vector, row) if kill.at_must}
         return sorted(mutants)
 
+    def _indices(self, targets: Sequence[str]) -> list[int]:
+        return [self._index_of.setdefault(name, len(self._index_of)) for name in targets]
+
     def _covered(self, rank: int) -> Bools:
-        size = len(self._names)
-        return self._pairs.setdefault(rank, np.zeros((size, size), np.bool_))
+        """Return the covered pairs, symmetric; with room for targets that are met later."""
+        covered = self._pairs.setdefault(rank, np.zeros((0, 0), np.bool_))
+        lacking = len(self._index_of) - len(covered)
+        if lacking:
+            self._pairs[rank] = np.pad(covered, (0, lacking))
+        return self._pairs[rank]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from conformance.fuzz.simpler import simplifications
 from conformance.model import Case, Result, Vector
-from conformance.spec.model import OpSpec
 
 MAX_CALLS = 300
 """Calls of the backend for one failure."""
@@ -23,6 +21,7 @@ Run = Callable[[Case], tuple[Vector, Result] | None]
 Same = Callable[[Vector, Result], bool]
 MayFail = Callable[[list[Case]], list[Case]]
 Remake = Callable[[Case], Case | None]
+Simplify = Callable[[Case], list[Case]]
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,8 @@ class Minimal:
 
 
 def minimise(
-    spec: OpSpec,
+    simplify: Simplify,
     start: tuple[Vector, Result],
-    ranks: Collection[int],
     *,
     run: Run,
     same: Same,
@@ -46,9 +44,10 @@ def minimise(
     origin: Case | None = None,
     remake: Remake = lambda case: case,
 ) -> Minimal:
-    """Search the smallest case of some ranks that fails for the same reason.
+    """Search the smallest case that fails for the same reason.
 
     Args:
+        simplify: returns the cases that are one step simpler, simplest first.
         run: runs a case, if it can.
         same: returns whether a failure has the cause.
         may_fail: leaves out cases that cannot have the cause.
@@ -60,9 +59,7 @@ def minimise(
     tried = {best.id}
     calls, start_time = 0, monotonic()
     while True:
-        for case in may_fail(
-            [simpler for simpler in simplifications(spec, best, ranks) if simpler.id not in tried]
-        ):
+        for case in may_fail([simpler for simpler in simplify(best) if simpler.id not in tried]):
             if calls >= MAX_CALLS or monotonic() - start_time > seconds:
                 return Minimal(vector, result, calls)
             tried.add(case.id)

@@ -10,10 +10,7 @@ from conformance.fuzz.failures import Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.suites import versions
 from conformance.model import Vector
-from conformance.reference.build import build
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import shipped_specs
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build, mutants_of, shipped_specs
 from conformance.suite.origin import OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -24,7 +21,7 @@ MINIMAL, BESIDE = "minimal", "beside"
 
 def write_regression_suite(
     out: Path,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     failures: Mapping[str, Failures],
     guidance: Mapping[str, Guidance],
     *,
@@ -53,6 +50,6 @@ def write_regression_suite(
     )
 
 
-def _basis(spec: OpSpec) -> OriginFiles:
+def _basis(spec: Specification) -> OriginFiles:
     same = shipped_specs().get(spec.op) is spec
     return shipped_origin(spec) if same else carried_origin(spec, mutants_of(spec))

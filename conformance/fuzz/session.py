@@ -15,12 +15,17 @@ from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
 from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.case_batches import LIMITS, Batches
+from conformance.fuzz.definition_batches import DefinitionBatches
+from conformance.fuzz.definition_simpler import simpler_cases
 from conformance.fuzz.failures import Discovery, Failures
 from conformance.fuzz.guidance import Guidance
-from conformance.generate.narrow import narrowed
+from conformance.fuzz.minimise_case import Simplify
+from conformance.fuzz.simpler import simplifications
+from conformance.generate.narrow import Claim, claimed, narrowed
 from conformance.model import GRADED, Case, Status
 from conformance.run.executor import Executor
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 BATCHES = (16, 32, 64, 128)
 """Cases of the first batches of an operator on a rank; all later ones are as large as the last."""
@@ -70,31 +75,37 @@ class SearchResult:
 
 
 Progress = Callable[[SearchResult], None]
+AnyBatches = Batches | DefinitionBatches
 
 
 class _Operator:
     """The declared subset of one operator."""
 
     def __init__(
-        self,
-        full_spec: OpSpec,
-        spec: OpSpec,
-        ranks: Sequence[int],
-        request: SearchRequest,
-        calls: Calls,
+        self, spec: Specification, claim: Claim, request: SearchRequest, calls: Calls
     ) -> None:
-        self.full_spec, self.ranks = full_spec, ranks
-        self.guidance = Guidance(full_spec, request.level)
+        self.guidance = Guidance(spec, request.level)
         seconds = minimise_case.SECONDS
         if request.seconds is not None:
             seconds = min(seconds, minimise_case.SHARE * request.seconds)
+        self.batches, simplify = _supply(spec, claim, request)
         self.failures = Failures(
-            spec, full_spec, ranks, self.guidance, calls, request.level, request.precision, seconds
+            spec, simplify, self.guidance, calls, request.level, request.precision, seconds
         )
-        self.batches = [
-            Batches(spec, full_spec, rank, request.seed, request.level) for rank in ranks
-        ]
         self.covered = OperatorCoverage(of_mutants=len(self.guidance.runner.mutants))
+
+
+def _supply(
+    spec: Specification, claim: Claim, request: SearchRequest
+) -> tuple[Sequence[AnyBatches], Simplify]:
+    """Return the batches of the declared subset of an operator, and how its cases get simpler."""
+    if isinstance(spec, OpSpec):
+        subset = narrowed(spec, claim)
+        batches = [Batches(subset, spec, rank, request.seed, request.level) for rank in claim.ranks]
+        return batches, partial(simplifications, subset, claim.ranks)
+    is_allowed = claimed(spec, claim)
+    supply = DefinitionBatches(spec, claim, is_allowed, request.seed, request.level)
+    return [supply], partial(simpler_cases, spec, is_allowed)
 
 
 class FuzzSession:
@@ -111,7 +122,7 @@ class FuzzSession:
     def __init__(
         self,
         executor: Executor,
-        specs: Mapping[str, OpSpec],
+        specs: Mapping[str, Specification],
         request: SearchRequest,
         earlier: Mapping[str, Sequence[Case]],
     ) -> None:
@@ -125,8 +136,7 @@ class FuzzSession:
         self.calls = Calls(executor, specs, request.level, request.precision, request.timeout)
         self._request, self._earlier = request, earlier
         self._operators = {
-            op: _Operator(specs[op], narrowed(specs[op], subset), subset.ranks, request, self.calls)
-            for op, subset in subsets.items()
+            op: _Operator(specs[op], subset, request, self.calls) for op, subset in subsets.items()
         }
         self.result = SearchResult()
         self._begun = monotonic()
@@ -183,8 +193,8 @@ class FuzzSession:
             and vector.inputs[0].size <= LIMITS[-1]
         ]
         new_ids: set[str] = set()
-        for rank in sorted({vector.inputs[0].ndim for vector in graded}):
-            of_rank = [vector for vector in graded if vector.inputs[0].ndim == rank]
+        for rank in sorted({vector.case.rank for vector in graded}):
+            of_rank = [vector for vector in graded if vector.case.rank == rank]
             is_new = operator.guidance.learn(of_rank, rank)
             new_ids |= {vector.id for vector, new in zip(of_rank, is_new, strict=True) if new}
         seconds = monotonic() - self._begun
@@ -232,13 +242,13 @@ class FuzzSession:
         return self._operators[op].guidance
 
 
-def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, Batches]]:
+def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, AnyBatches]]:
     """Order the batches: one rank of each operator after the other, images every second time.
 
     So soon each operator is tested, and images most: kernel libraries have most code paths for
     them.
     """
-    turns: list[tuple[int, _Operator, Batches]] = []
+    turns: list[tuple[int, _Operator, AnyBatches]] = []
     for operator in operators:
         images = [batches for batches in operator.batches if batches.rank == IMAGES]
         other_batches = [batches for batches in operator.batches if batches.rank != IMAGES]

@@ -8,16 +8,16 @@ from math import prod
 from typing import Any
 
 from conformance.audit.partitions import base_type
+from conformance.fuzz.definition_simpler import Cost, definition_cost
 from conformance.generate.looking import sound
 from conformance.model import Case
 from conformance.spec.case_environment import dimensions
 from conformance.spec.default_attributes import case_from_values, with_defaults
 from conformance.spec.model import OpSpec, Quantity
+from conformance.specification import Specification
 
 Values = Mapping[str, Any]
 """The quantities of a case by key, its types by name, and ``pattern``."""
-
-Cost = tuple[Any, ...]
 
 
 def case_values(spec: OpSpec, case: Case) -> dict[str, Any]:
@@ -29,8 +29,12 @@ def case_values(spec: OpSpec, case: Case) -> dict[str, Any]:
     return {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
 
 
-def case_cost(spec: OpSpec, case: Case) -> Cost:
+def case_cost(spec: Specification, case: Case) -> Cost:
     """Return the cost of a case: the input first, then what else readers see."""
+    return _cost(spec, case) if isinstance(spec, OpSpec) else definition_cost(spec, case)
+
+
+def _cost(spec: OpSpec, case: Case) -> Cost:
     values = case_values(spec, case)
     shape = case.shapes[spec.data.name]
     distance = sum(_distance(attribute, values[attribute.key]) for attribute in spec.attributes)
@@ -50,11 +54,11 @@ def case_cost(spec: OpSpec, case: Case) -> Cost:
     )
 
 
-def simplifications(spec: OpSpec, case: Case, ranks: Collection[int]) -> list[Case]:
+def simplifications(spec: OpSpec, ranks: Collection[int], case: Case) -> list[Case]:
     """Return the valid cases of some ranks that are one step simpler, simplest first."""
-    cost = case_cost(spec, case)
+    cost = _cost(spec, case)
     cases = {case.id: case for case in _variants(spec, case, ranks)}
-    costs = {name: case_cost(spec, case) for name, case in cases.items()}
+    costs = {name: _cost(spec, case) for name, case in cases.items()}
     nearer = [case for name, case in cases.items() if costs[name] < cost]
     valid: list[Case] = []
     for rank, group in groupby(sorted(nearer, key=spec.rank_of), key=spec.rank_of):

@@ -88,6 +88,15 @@ def draw_cases(
     return cases
 
 
+def is_small(binding: Binding, max_terms: int) -> bool:
+    """Return whether there is something to compute, and not too much of it."""
+    for definition in binding.operator.define.values():
+        extents = binding.flat([*definition.at.values(), *definition.over.values()])
+        if not 0 < prod(extents) <= max_terms or min(extents, default=1) < 1:
+            return False
+    return True
+
+
 @dataclass
 class Draw:
     """The values of one case, as they are drawn."""
@@ -114,7 +123,7 @@ class Draw:
         try:
             shapes, operands = self.shapes()
             binding = Binding(operator, attributes, shapes, operands)
-            valid = not binding.violations() and self.is_small(binding)
+            valid = not binding.violations() and is_small(binding, self.max_terms)
         except ConformanceError:
             return None
         dtypes_of = (
@@ -126,14 +135,6 @@ class Draw:
         seed = self.integer(0, SEEDS - 1)
         case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
         return case if valid else None
-
-    def is_small(self, binding: Binding) -> bool:
-        """Whether there is something to compute, and not too much of it."""
-        for definition in self.operator.define.values():
-            extents = binding.flat([*definition.at.values(), *definition.over.values()])
-            if not 0 < prod(extents) <= self.max_terms or min(extents, default=1) < 1:
-                return False
-        return True
 
     def pattern(self, dtype: DType) -> str:
         """How a tensor is filled."""

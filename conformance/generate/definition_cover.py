@@ -35,7 +35,7 @@ class Goal:
         self.missing = np.zeros(shape, np.bool_)
         for k in self.members:
             self.missing[rows[k][:, None], columns[k]] = True
-        self.unit = weight / max(1, np.count_nonzero(self.missing))
+        self.unit = weight / max(1, int(np.count_nonzero(self.missing)))
 
     def most(self, case: int) -> float:
         """Return what a case can gain at most."""

@@ -29,6 +29,10 @@ LARGER = (48, 63, 64, 65, 66, 100, 127, 128, 129, 130)
 HUGE = (255, 256, 257, 300, 511, 512, 513, 600, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4096)
 """Extents that people run, with all others of 1 or 2."""
 
+FAR = (65_537, 66_000, 70_001)
+"""Extents behind which an offset does not fit 16 bits; those of two axes alike make planes so."""
+
+FAR_PLANE = (257, 259)
 MULTIPLES = (1, 1, 2, 3, 4, 8)
 MAIN_AXES = 2
 """The axes that people run: of images, not of volumes."""
@@ -51,7 +55,7 @@ class Style(NamedTuple):
     departs: tuple[float, ...]
     alike: float
     large: float
-    huge: bool = False
+    huge: tuple[int, ...] = ()
     extents: tuple[int, ...] = SMALL
     max_terms: int = MAX_TERMS
 
@@ -59,7 +63,8 @@ class Style(NamedTuple):
 GENERAL = Style((0.3, 0.6), 0.2, 0.15)
 NEAR = Style((0.0, 0.15, 0.4), 0.7, 0.3)
 AIMED = Style((0.0, 0.1, 0.3), 0.8, 0.25)
-HUGE_STYLE = Style((0.0, 0.2), 0.8, 0.0, huge=True, extents=(1, 1, 2, 3))
+HUGE_STYLE = Style((0.0, 0.2), 0.8, 0.0, huge=HUGE, extents=(1, 1, 2, 3))
+FAR_STYLE = Style((0.0,), 0.8, 0.0, huge=FAR, extents=(1, 1, 2, 2, 3), max_terms=MAX_LARGE_TERMS)
 LARGE_STYLE = Style(
     (0.0, 0.2), 0.9, 0.5, extents=(1, 2, 3, 3, 17, 31, 33, 48, 64, 65), max_terms=MAX_LARGE_TERMS
 )
@@ -142,7 +147,7 @@ class PoolDraw(Draw):
             return value[0] if isinstance(value, tuple) else value
         if attribute.type != "int" or attribute.max is not None or attribute.min is None:
             return super().entry(attribute)
-        if self.happens(0.05):
+        if self.happens(0.06):
             return attribute.min + self.pick((4, 5, 7, 8))
         return attribute.min + self.pick((0, 0, 1, 1, 1, 2, 3))
 
@@ -156,7 +161,10 @@ class PoolDraw(Draw):
         if not self.happens(self.style.alike):
             sizes = [self.extent() for _ in range(axes)]
         if self.style.huge and dim.name == self.huge_dim and axes:
-            sizes[self.pick((0, axes - 1))] = self.pick(HUGE)
+            if self.style.huge is FAR and axes == MAIN_AXES and self.happens(0.5):
+                sizes = list(FAR_PLANE)
+            else:
+                sizes[self.pick((0, axes - 1))] = self.pick(self.style.huge)
         self.seen += sizes
         return tuple(sizes) if dim.per else sizes[0]
 
@@ -193,14 +201,15 @@ def _main_type(types: tuple[str, ...]) -> str:
 
 def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     """Yield distinct valid cases: about ``count``, fewer where an operator has fewer."""
-    chance = Random(f"{operator.op} {seed}")
+    chance = Random(f"{operator.op} {seed}")  # noqa: S311 - the same with the same seed
     strata = strata_of(operator)
-    shares = [
+    near = 0.35 if strata else 0.7
+    shares: list[tuple[Style, Stratum | None, float]] = [
         (GENERAL, None, 0.25),
-        (NEAR, None, 0.35 if strata else 0.7),
+        (NEAR, None, near),
         (HUGE_STYLE, None, 0.05),
+        *((AIMED, stratum, 0.35 / len(strata)) for stratum in strata),
     ]
-    shares += [(AIMED, stratum, 0.35 / len(strata)) for stratum in strata]
     seen = set()
     for style, stratum, share in shares:
         for case in _drawn(operator, chance, style, stratum, round(count * share)):
@@ -212,8 +221,9 @@ def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
 
 def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     """Yield large cases, of more terms than those of the pool."""
-    chance = Random(f"{operator.op} {seed} large")
+    chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
     yield from _drawn(operator, chance, LARGE_STYLE, None, count)
+    yield from _drawn(operator, chance, FAR_STYLE, None, 3 * count)
 
 
 def _drawn(

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import prod
+from typing import overload
 
 import numpy as np
 
@@ -24,14 +25,15 @@ from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.definition_plan import PlannedCase, plan
-from conformance.generate.narrow import Claim
+from conformance.generate.narrow import Claim, claimed
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
-from conformance.specification import build, condition_of, mutants_of
+from conformance.specification import build, mutants_of
 from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
+from conformance.suite.vector_file import decode_vector, encode_vector
 
-POOL = 4_000
+POOL = 8_000
 """Random cases that a core suite is selected from."""
 
 SMOKE_POOL = 600
@@ -66,11 +68,11 @@ class PartitionTask:
         """Build the vectors, and find what they kill."""
         runner = MutantRunner(self.operator, mutants_of(self.operator))
         counts: Counter[str] = Counter()
-        vectors: list[tuple[Vector, tuple[str, ...]]] = []
+        members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
         for entry in sorted(self.planned, key=lambda entry: _size(entry.case)):
             vector = build(self.operator, entry.case)
-            vectors.append((vector, _suites(entry)))
+            members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
             if SuiteName.LARGE not in entry.suites:
                 kills[vector.id] = _kills(runner, vector, counts, ENOUGH_KILLS)
         for case in self._further():
@@ -79,11 +81,11 @@ class PartitionTask:
             vector = build(self.operator, case)
             killed = _kills(runner, vector, counts, 1)
             if killed and vector.id not in kills:
-                vectors.append((vector, CORE))
+                members.append(Member(case, CORE, encode_vector(vector)))
                 kills[vector.id] = killed
         never = frozenset(mutant.id for mutant in runner.mutants if not counts[mutant.id])
         tried = len(kills) + self.beside
-        return PartitionVectors(self.partition, tuple(vectors), kills, never, tried)
+        return PartitionVectors(self.partition, tuple(members), kills, never, tried)
 
     def _further(self) -> list[Case]:
         if not self.beside:
@@ -93,14 +95,44 @@ class PartitionTask:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A vector's case, its suites, and its file: as arrays, all of an operator take much memory."""
+
+    case: Case
+    suites: tuple[str, ...]
+    content: bytes = field(repr=False)
+
+
+class Decoded(Sequence[Vector]):
+    """Vectors of files, each decoded when it is asked for."""
+
+    def __init__(self, contents: Sequence[bytes]) -> None:
+        self._contents = contents
+
+    @overload
+    def __getitem__(self, index: int) -> Vector: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Decoded: ...
+
+    def __getitem__(self, index: int | slice) -> Vector | Decoded:
+        if isinstance(index, slice):
+            return Decoded(self._contents[index])
+        return decode_vector(self._contents[index], "a vector just made")
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+
+@dataclass(frozen=True)
 class PartitionVectors:
-    """The vectors of a partition with their suites, and the mutants that they kill, by id.
+    """The vectors of a partition, and the mutants that they kill, by id.
 
     ``never`` are those that none of ``tried`` cases kills.
     """
 
     partition: Partition
-    vectors: tuple[tuple[Vector, tuple[str, ...]], ...]
+    members: tuple[Member, ...]
     kills: Mapping[str, tuple[Kill, ...]]
     never: frozenset[str]
     tried: int
@@ -124,11 +156,11 @@ def make_definitions(
     for number, operator in enumerate(operators):
         progress(f"{operator.op} cases", number, len(operators))
         claim = (claims or {}).get(operator.op)
+        is_claimed = claimed(operator, claim) if claim is not None else lambda _case: True
         planned = [
             entry
             for entry in plan(operator, root, pool=SMOKE_POOL if is_smoke else POOL)
-            if (claim is None or _is_claimed(operator, claim, entry.case))
-            and (not is_smoke or SuiteName.SMOKE in entry.suites)
+            if is_claimed(entry.case) and (not is_smoke or SuiteName.SMOKE in entry.suites)
         ]
         if not planned:
             raise UsageError(f"no case of {operator.op} is claimed")
@@ -142,22 +174,16 @@ def make_definitions(
         yield _made(operator, list(done), root)
 
 
-def _is_claimed(operator: Operator, claim: Claim, case: Case) -> bool:
-    if case.dtype not in claim.dtypes or case.rank not in claim.ranks:
-        return False
-    return not any(condition_of(operator, text).holds(case) for text in claim.left_out)
-
-
 def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> Made:
     mutants = mutants_of(operator)
-    members = [member for part in parts for member in part.vectors]
-    members.sort(key=lambda member: _order(member[0].case))
+    members = [member for part in parts for member in part.members]
+    members.sort(key=lambda member: _order(member.case))
     kills = {id: killed for part in parts for id, killed in part.kills.items()}
     score = MutationScore(operator.op, mutants, kills)
     tests = negative_tests(operator, draw_cases(operator, STARTS, seed=root))
-    rejected = [build(operator, test.case, test.level) for test in tests]
-    suites = {vector.id: names for vector, names in members}
-    suites |= {vector.id: SMOKE for vector in rejected}
+    rejected = [encode_vector(build(operator, test.case, test.level)) for test in tests]
+    suites = {member.case.id: member.suites for member in members}
+    suites |= {test.case.id: SMOKE for test in tests}
     survivors = {
         part.partition: Survivors(
             stated=dict.fromkeys(part.never, f"not seen to show in {part.tried} cases")
@@ -166,7 +192,7 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
     }
     return Made(
         op=operator.op,
-        vectors=(*(vector for vector, _ in members), *rejected),
+        vectors=Decoded([*(member.content for member in members), *rejected]),
         suites=suites,
         kills={id: tuple(kill.mutant for kill in killed) for id, killed in kills.items()},
         excused={

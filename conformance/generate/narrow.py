@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from conformance.audit.partitions import excluded_predicates
+from conformance.core.operator import Operator
 from conformance.errors import ExpressionError, UsageError
+from conformance.model import Case
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
 from conformance.spec.model import CoverageTarget, OpSpec, Requirement
 from conformance.spec.scope import scope_of
+from conformance.specification import Condition, condition_of
 from conformance.suite.survivors import Partition, SurvivorTable
 
 DECLARED = "declared"
@@ -44,6 +48,31 @@ def narrowed(spec: OpSpec, claim: Claim) -> OpSpec:
     )
     there = {fault.id for fault in mutants_of(found)}
     return replace(found, equivalent={k: why for k, why in spec.equivalent.items() if k in there})
+
+
+def claimed(operator: Operator, claim: Claim) -> Callable[[Case], bool]:
+    """Return a function that says whether a valid case of a definition is claimed.
+
+    Raises UsageError for a predicate that the operator cannot have.
+    """
+    conditions = [_condition(operator, predicate) for predicate in claim.left_out]
+
+    def is_claimed(case: Case) -> bool:
+        if case.dtype not in claim.dtypes or case.rank not in claim.ranks:
+            return False
+        return not any(condition.holds(case) for condition in conditions)
+
+    return is_claimed
+
+
+def _condition(operator: Operator, predicate: str) -> Condition:
+    try:
+        return condition_of(operator, predicate)
+    except ExpressionError as error:
+        raise UsageError(
+            f"the exclusion '{predicate}' does not fit {operator.op}: {error.message}",
+            hint="to exclude another operator, name it with op='...'",
+        ) from error
 
 
 def as_claimed(whole: OpSpec, spec: OpSpec, parts: SurvivorTable, claim: Claim) -> SurvivorTable:

@@ -38,7 +38,7 @@ class Made:
     """The vectors of one operator, negative tests last, and what the manifest says of them."""
 
     op: str
-    vectors: tuple[Vector, ...]
+    vectors: Sequence[Vector]
     suites: Mapping[str, tuple[str, ...]]
     kills: Mapping[str, tuple[str, ...]]
     excused: Mapping[str, tuple[str, ...]]

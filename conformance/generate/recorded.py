@@ -19,9 +19,8 @@ from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
-from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
-from conformance.specification import Specification, build, by_rules
+from conformance.specification import Specification, build, by_rules, spec_digest
 from conformance.suite.evaluation import record_case as recorded_now
 from conformance.suite.proofs import Proofs, load_proofs
 from conformance.suite.recorded_cases import (
@@ -168,6 +167,37 @@ def record(
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
     return recorded, Proofs(op, spec_digest(spec), known.infeasible, witnesses, known.strata)
+
+
+def record_definition(suite: Suite, op: str) -> RecordedCases:
+    """The cases of an operator that is a definition, with what its suite says of them."""
+    manifest, spec = suite.manifest, suite.specs[op]
+    known, before = manifest.strength.get(op, Unreachable()), read(op)
+    found = [
+        RecordedCase(
+            case=suite.read(entry).case,
+            level=entry.level,
+            suites=entry.suites,
+            kills=entry.kills,
+            excused=entry.excused,
+            withdrawn=manifest.withdrawn.get(entry.id),
+            edges=entry.edges,
+            digest=entry.content,
+        )
+        for entry in manifest.listed
+        if entry.op == op
+    ]
+    return RecordedCases(
+        op=op,
+        specification=spec_digest(spec),
+        seed=manifest.seed,
+        versions=manifest.versions,
+        recorded=tuple(found),
+        indistinguishable=known.indistinguishable,
+        faults=before.faults if before else (),
+        targets=before.targets if before else (),
+        parts=known.parts,
+    )
 
 
 def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:

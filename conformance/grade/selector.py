@@ -38,9 +38,9 @@ class VectorFacts(Protocol):
 class Selector:
     """Vectors that meet every condition that is given; what is empty or None is no condition.
 
-    ``vectors`` (ids), ``dtypes`` (a vector's first type) and ``ranks`` (of
-    its first tensor) each list alternatives; of ``edges`` a vector must show all. ``when`` is a
-    predicate over the case. ``location`` says in which file and line it stands.
+    ``vectors`` (ids), ``dtypes`` (a vector's first type) and ``ranks`` (the largest of its
+    tensors) each list alternatives; of ``edges`` a vector must show all. ``when`` is a predicate
+    over the case. ``location`` says in which file and line it stands.
     """
 
     location: str

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,18 @@ class BackendSource:
 
 
 def request_source(
-    spec: str, vector: Vector, seconds: float, python: Path | None = None
+    spec: str,
+    vector: Vector,
+    seconds: float,
+    python: Path | None = None,
+    images: Collection[str] = (),
 ) -> BackendSource:
     """Load a backend in another process and request its call on a vector.
 
     Args:
         spec: the name of the backend.
         python: the Python of the process; this one if None.
+        images: the inputs that a layout by rank alone is of.
 
     Raises:
         BackendError: the backend cannot be loaded, no script can do what it does, or its process
@@ -67,6 +73,7 @@ def request_source(
             str(file),
             spec if python is None else resolve_adapter(spec),
             str(request_file),
+            json.dumps([[name, name in images] for name in vector.names]),
         )
         executable, *started = command(python, arguments, module=__name__)
         run = run_python(["-X", "faulthandler", *started], seconds, executable)
@@ -114,13 +121,17 @@ def _program_source(spec: str, seconds: float) -> BackendSource:
 
 def main() -> None:
     """Respond as the arguments of this process say."""
-    arguments = sys.argv[1:4]
+    arguments = sys.argv[1:5]
     del sys.argv[1:]
     respond(*arguments)
 
 
-def respond(file: str, spec: str, request_path: str) -> None:
-    """Write the source that :func:`request_source` reads, and end this process at once."""
+def respond(file: str, spec: str, request_path: str, names: str) -> None:
+    """Write the source that :func:`request_source` reads, and end this process at once.
+
+    Args:
+        names: the names of the inputs that are given, as JSON; each with whether it is an image.
+    """
     response: dict[str, str]
     try:
         inbox = framing.Inbox()
@@ -132,10 +143,12 @@ def respond(file: str, spec: str, request_path: str) -> None:
         backend = create(origin)
         inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
-        first = inputs[0]
-        if declared is not None and first is not None:
-            order = declared.order(first.ndim)
-            inputs[0] = first if order is None else transposed(first, order)
+        given = [index for index, array in enumerate(inputs) if array is not None]
+        for index, (name, is_image) in zip(given, json.loads(names), strict=True):
+            array = inputs[index]
+            if declared is not None and array is not None:
+                order = declared.orders(header["op"], name, is_image=is_image).get(array.ndim)
+                inputs[index] = array if order is None else transposed(array, order.axes)
         call = native_call(origin, backend, header["op"], inputs, attributes)
         response = {
             "backend": f"{name_with_options(backend.name, spec)} {backend.version}",

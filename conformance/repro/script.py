@@ -67,7 +67,7 @@ def script(
         embedded.append(_embedded(unpacking))
     if layout is not None:
         embedded.append(_embedded(axis_order))
-        data = "\n".join([data, "", *layout_code.constants(layout)])
+        data = "\n".join([data, "", *layout_code.constants(layout, vector)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
@@ -193,7 +193,7 @@ def request_lines(vector: Vector, level: str, precision: Mapping[str, str]) -> I
     attributes = [f"    {key!r}: {value!r}," for key, value in fresh(case.attributes).items()]
     yield from ["attributes = {", *attributes, "}"] if attributes else ["attributes = {}"]
     yield "inputs = ["
-    for name, array in zip([*case.shapes, *case.operands], vector.inputs, strict=True):
+    for name, array in zip(vector.names, vector.inputs, strict=True):
         yield f"    {array_source(array, '    ')},  # {name}"
     yield "]"
     yield ""

@@ -22,10 +22,11 @@ def restore_layout(outcome: Outcome, vector: Vector, arrangement: TensorLayout |
     items: list[Any] = list(outcome.returned) if plural else [outcome.returned]  # type: ignore[call-overload]
     shapes: list[str] = []
     indices: list[str] = []
-    for number, item in enumerate(items[: len(arrangement.laid_out)]):
-        if arrangement.order is not None and arrangement.laid_out[number]:
-            items[number] = _reorder_axes(item, arrangement.order)
-            shapes += _shape_note(number, item, items[number], vector, arrangement)
+    for number, item in enumerate(items[: len(arrangement.outputs)]):
+        order = arrangement.outputs[number].get(len(describe_value(item).shape or ()))
+        if order is not None:
+            items[number] = _reorder_axes(item, order.axes)
+            shapes += _shape_note(number, item, items[number], vector, order.letters)
         if number in arrangement.countings and type(item) is np.ndarray:
             items[number], lost = recount_indices(items[number], arrangement.countings[number])
             if lost:
@@ -57,7 +58,7 @@ def _reorder_axes(item: Any, order: tuple[int, ...]) -> Any:
 
 
 def _shape_note(
-    number: int, item: Any, reordered: Any, vector: Vector, arrangement: TensorLayout
+    number: int, item: Any, reordered: Any, vector: Vector, letters: str
 ) -> Iterator[str]:
     """What a wrong shape was as it came."""
     came, shape = describe_value(item).shape, describe_value(reordered).shape
@@ -66,4 +67,4 @@ def _shape_note(
     expected = vector.answers[number].expected.shape
     if shape != expected:
         mistaken = ", the layout of the specification" if came == expected else ""
-        yield f"output {number} came as {came}{mistaken}, and {arrangement.name} is declared"
+        yield f"output {number} came as {came}{mistaken}, and {letters} is declared"

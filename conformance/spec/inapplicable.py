@@ -29,7 +29,7 @@ def inapplicable_lines(spec: OpSpec) -> Iterator[str]:
     for mutant in excluded:
         by_reason.setdefault(_reason(spec, mutant), []).append(mutant)
     for reason, mutants in sorted(by_reason.items(), key=lambda item: -len(item[1])):
-        names = _counted(mutants, len(mutants) if reason is ROLE else MOST)
+        names = counted(mutants, len(mutants) if reason is ROLE else MOST)
         advice = ADVICE if reason is ROLE else ""
         yield f"{reason}: {len(mutants)}{names}{advice}"
 
@@ -50,10 +50,10 @@ def _reason(spec: OpSpec, mutant: LeftOut) -> str:
     return "not expressible in its rules"
 
 
-def _counted(mutants: Sequence[LeftOut], most: int) -> str:
-    """How many need which name, the most frequent first; empty where there are no names."""
+def counted(mutants: Sequence[LeftOut], most: int) -> str:
+    """Return how many need which name, most frequent first; empty without names."""
     counts = Counter(mutant.of for mutant in mutants if mutant.of).most_common()
-    counted = [f"{name} {count}" for name, count in counts[:most]]
+    names = [f"{name} {count}" for name, count in counts[:most]]
     if len(counts) > most:
-        counted.append(f"and {len(counts) - most} more")
-    return f" ({', '.join(counted)})" if counted else ""
+        names.append(f"and {len(counts) - most} more")
+    return f" ({', '.join(names)})" if names else ""

@@ -175,8 +175,8 @@ def _named(op: str) -> OpSpec:
     defined = {path.stem for path in (directory("specs") / "core").glob("*.yaml")}
     if op in defined:
         raise UsageError(
-            f"{op} has a definition, and no vectors yet",
-            hint=f"conformance.reference('{op}', inputs, attributes) evaluates it",
+            f"{op} is a definition, and what is wanted here is an operator by rules",
+            hint="conformance spec list shows which operators are definitions",
         )
     near = {name.lower(): name for name in operators}.get(op.lower())
     hint = f"did you mean '{near}'?" if near else closest(op, {*operators, *defined})

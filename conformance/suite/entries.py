@@ -109,7 +109,12 @@ class Entry:
 
     @property
     def elements(self) -> int:
-        """The count of elements of its inputs, by its id."""
+        """The count of elements of its inputs.
+
+        An id has the sizes of all tensors in a row: of several, their product bounds the count.
+        """
+        if self.recorded is not None:
+            return sum(prod(shape) for shape in self.recorded.case.shapes.values())
         shape = self.id.partition("-")[2].partition("-")[0]
         return prod(int(size) for size in shape.split("x") if size.isdecimal())
 
@@ -135,7 +140,7 @@ def entry_of(
         id=vector.id,
         op=vector.case.op,
         level=vector.level,
-        dtype=next(iter(vector.case.types.values())),
+        dtype=vector.case.dtype,
         reject=vector.case.reject,
         suites=suites,
         edges=tuple(sorted(vector.edges)),
@@ -153,7 +158,7 @@ def entry_of_recorded(op: str, recorded: RecordedCase) -> Entry:
         id=recorded.case.id,
         op=op,
         level=recorded.level,
-        dtype=next(iter(recorded.case.types.values())),
+        dtype=recorded.case.dtype,
         reject=recorded.case.reject,
         suites=recorded.suites,
         edges=recorded.edges,

@@ -28,7 +28,7 @@ def manifest_problems() -> Iterator[str]:
             continue
         if is_outdated(spec, recorded):
             yield f"{file.name}: recorded for another version of {op}: record it again"
-        for problem in survivor_problems(recorded, spec.data.name):
+        for problem in survivor_problems(recorded):
             yield f"{file.name}: {problem}"
         stored = load_proofs(spec)
         if stored is None:
@@ -37,10 +37,10 @@ def manifest_problems() -> Iterator[str]:
             yield f"{file.name}: {op} was selected for other strata: complete the suite"
 
 
-def survivor_problems(recorded: RecordedCases, data: str) -> Iterator[str]:
+def survivor_problems(recorded: RecordedCases) -> Iterator[str]:
     """Yield where survivors are listed that some vector kills, or the other way round.
 
-    ``data`` is the input of data. Profiles are left out: only the specification knows their cases.
+    Profiles are left out: only the specification knows their cases.
     """
     used = [
         entry
@@ -54,8 +54,7 @@ def survivor_problems(recorded: RecordedCases, data: str) -> Iterator[str]:
         should: set[str] = set()
         must: set[str] = set()
         for entry in used:
-            dtype, rank = next(iter(entry.case.types.values())), len(entry.case.shapes[data])
-            if (dtype, rank) == (partition.dtype, partition.rank):
+            if (entry.case.dtype, entry.case.rank) == (partition.dtype, partition.rank):
                 should |= {*entry.kills}
                 must |= {*entry.kills} - {*entry.excused}
         unkillable = survivors.inert | survivors.stated.keys()

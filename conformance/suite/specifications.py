@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from conformance import remote
 from conformance.core.operator import Operator
 from conformance.errors import SpecError, SuiteError
-from conformance.model import Case
+from conformance.model import Vector
 from conformance.replacement import resolved
 from conformance.spec import mutants
 from conformance.spec.catalogue import Mutant
@@ -24,6 +24,7 @@ from conformance.specification import (
     definition_problem,
     load_whole,
     mutants_of,
+    order_problem,
     shipped_specs,
     spec_digest,
 )
@@ -82,16 +83,17 @@ class Specifications(Mapping[str, Specification]):
             return False
         return spec_digest(spec) == (self._origins[spec.op].digest or spec_digest(self[spec.op]))
 
-    def case_problem(self, case: Case) -> str:
-        """Return how a case does not fit the specification that the suite carries.
+    def problem(self, vector: Vector) -> str:
+        """Return how a vector does not fit the specification that the suite carries.
 
-        Empty if it fits, valid or not, and if the suite carries none.
+        Empty if it fits, valid or not. If the suite carries none, only the order is checked.
         """
-        if not self.carries(case.op):
+        case = vector.case
+        if not self.carries(case.op) and not vector.order:
             return ""
         spec = self[case.op]
         if isinstance(spec, Operator):
-            return definition_problem(spec, case)
+            return definition_problem(spec, vector.case) or order_problem(spec, vector)
         operands = {operand.name for operand in spec.operands}
         for noun, present, expected in (
             ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
@@ -100,6 +102,8 @@ class Specifications(Mapping[str, Specification]):
         ):
             if present != expected:
                 return f"its {noun} are {_listed(present)}, those of {spec.op} {_listed(expected)}"
+        if vector.order:
+            return f"its inputs stand in another order, {', '.join(vector.order)}"
         reject_names = {None, *(entry.name for entry in spec.reject)}
         return "" if case.reject in reject_names else f"{spec.op} does not reject {case.reject}"
 

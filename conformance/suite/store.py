@@ -148,7 +148,7 @@ class Suite:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
-        if problem := self.specs.case_problem(vector.case):
+        if problem := self.specs.problem(vector):
             raise SuiteError(
                 f"{file}: does not fit the suite's specification: {problem}", hint=DAMAGED
             )

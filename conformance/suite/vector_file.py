@@ -81,10 +81,9 @@ def vector_members(vector: Vector) -> dict[str, bytes]:
 
 def _input_entries(vector: Vector, writer: MemberWriter) -> list[dict[str, Any] | None]:
     """Return what ``case.json`` says of each input, None of one that is absent."""
-    names = [*vector.case.shapes, *vector.case.operands]
     entries: list[dict[str, Any] | None] = [
         writer.input(i, name, array)
-        for i, (name, array) in enumerate(zip(names, vector.inputs, strict=True))
+        for i, (name, array) in enumerate(zip(vector.names, vector.inputs, strict=True))
     ]
     for index in vector.absent:
         entries.insert(index, None)
@@ -146,6 +145,7 @@ def decode_vector(
         record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
+    inputs = _inputs(record, case, reader)
     vector = Vector(
         id=case.id,
         case=case,
@@ -153,9 +153,10 @@ def decode_vector(
         edges=record.texts("edges"),
         description=record.text("description"),
         source=record.text("source"),
-        inputs=_inputs(record, case, reader),
+        inputs=tuple(inputs.values()),
         answers=(),
         absent=tuple(i for i, entry in enumerate(record.items("inputs")) if entry is None),
+        order=tuple(inputs),
     )
     return _answered(vector, record, reader) if answers else vector
 
@@ -175,25 +176,28 @@ def _answered(vector: Vector, record: JsonObject, reader: MemberReader) -> Vecto
     return vector
 
 
-def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> tuple[Array, ...]:
-    """Return the inputs; each must be what the case says of it."""
+def _inputs(record: JsonObject, case: Case, reader: MemberReader) -> dict[str, Array]:
+    """Return the inputs by name, in order; each must be what the case says of it."""
     shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
     entries = [
         JsonObject(entry, f"{record.where}: input {i}", _INPUT_KEYS)
         for i, entry in enumerate(record.items("inputs"))
         if entry is not None
     ]
-    if [entry.raw("name") for entry in entries] != list(shapes):
+    names = [entry.raw("name") for entry in entries]
+    # Operands may stand anywhere between the others, which keep their order.
+    if sorted(names, key=list(case.operands).__contains__) != list(shapes):
         record.refuse(f"the inputs are not those of shapes and operands, {', '.join(shapes)}")
-    inputs = []
-    for entry, (name, shape) in zip(entries, shapes.items(), strict=True):
+    inputs: dict[str, Array] = {}
+    for entry, name in zip(entries, names, strict=True):
+        shape = shapes[name]
         if entry.raw("shape") != list(shape):
             entry.refuse(f"the shape is {repr(entry.raw('shape'))[:80]}, the case says {shape}")
         array = reader.array(entry.raw("array"), members.row_of(entry), list(shape), entry)
         if name in case.operands and array.tolist() != list(case.operands[name]):
             entry.refuse(f"the array is not the value that the case gives, {case.operands[name]}")
-        inputs.append(array)
-    return tuple(inputs)
+        inputs[name] = array
+    return inputs
 
 
 def _check_answers(record: JsonObject, vector: Vector) -> None:

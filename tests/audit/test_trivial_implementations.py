@@ -15,8 +15,10 @@ from conformance.audit.trivial_implementations import (
     trivial_passes,
     trivially_passed,
 )
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.loader import find_spec, shipped_specs
+from conformance.specification import build
+from conformance.specification import find_spec as definition
 
 NAN = np.nan
 PLAIN = row(1, 2, 4, 8)
@@ -58,6 +60,18 @@ SYMMETRIC = np.array([[1, 2], [2, 8]], np.float64)
 )  # fmt: skip
 def test_an_impostor_passes_where_it_is_right(vector: Vector, names: tuple[str, ...]) -> None:
     assert trivial_passes(find_spec(vector.case.op), vector) == names
+
+
+def test_any_input_of_the_outputs_shape_may_be_the_output() -> None:
+    spec = definition("onnx.MatMul-13")
+    case = Case(spec.op, {"T": "f32"}, {"A": (2, 2), "B": (2, 3)}, {}, pattern="whole+whole")
+    vector = build(spec, case)
+    identity = np.eye(2, dtype=np.float32)
+    right = dataclasses.replace(vector.answers[0], expected=vector.inputs[1])
+    given = dataclasses.replace(vector, inputs=(identity, vector.inputs[1]), answers=(right,))
+    outputs = trivial_implementations(spec)["identity"](given)
+    assert outputs is not None
+    assert outputs[0] is given.inputs[1]
 
 
 def test_a_reading_lets_an_impostor_pass() -> None:

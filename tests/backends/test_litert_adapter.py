@@ -30,7 +30,7 @@ def answer(litert: Backend, op: str, inputs: list[Any], attributes: Attributes) 
     """The output for data (N, C, H, W), laid out as the backend declares and back."""
     declared = capabilities_of(litert)
     assert declared is not None
-    order = declared.order(4)
+    order = declared.orders(op, "data", is_image=True)[4].axes
     (result,) = litert.run(op, [transposed(inputs[0], order), *inputs[1:]], attributes)
     return untransposed(result, order)
 

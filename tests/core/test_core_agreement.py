@@ -78,8 +78,8 @@ def test_two_mutants_together() -> None:
 
 
 def test_a_vector_kills_what_is_outside_of_its_intervals() -> None:
-    asked = [BANK[DILATION], BANK[BIAS], BANK["attributes.strides: ignored"]]
-    runner = MutantRunner(CONV, asked)
+    mutants = [BANK[DILATION], BANK[BIAS], BANK["attributes.strides: ignored"]]
+    runner = MutantRunner(CONV, mutants)
     assert [kill.mutant for kill in runner.kills(vector())] == [DILATION, BIAS]
     undilated = replace(CASE, attributes={"pads": [1, 1, 1, 1]})
     assert runner.may_differ([CASE]).tolist() == [[True, True, False]]

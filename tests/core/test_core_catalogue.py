@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from conformance.core.implementation import Implementation
 from conformance.core.kills import is_killed
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.operator import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import SpecError
 from conformance.model import Case
@@ -61,6 +63,16 @@ def test_each_mutant_is_shown_for_some_operator() -> None:
     assert every - frozenset[str]().union(*map(shown, LATEST)) == set()
 
 
+def test_the_documented_entries_are_for_operators() -> None:
+    document = Path(__file__).parents[2] / "docs" / "fault-format.md"
+    (example,) = re.findall(r"```yaml\nfaults:\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    ids = {(m.op, m.id) for m in load_catalogue_text(HEAD + example)}
+    assert {
+        ("onnx.Conv-22", "same-pad-ignores-dilation"),
+        ("MatMul-1", "depth-tail-left-out-8"),
+    } <= ids
+
+
 def test_of_what_is_left_out_there_is_a_reason() -> None:
     reasons = {reason.id: reason for reason in left_out(load_operator("onnx.MatMul-13"))}
     assert reasons["output-padding-dropped"].why is Why.LACKS
@@ -104,6 +116,33 @@ def test_the_padding_of_a_public_report() -> None:
     attributes = {"auto_pad": "SAME_UPPER", "dilations": [2]}
     case = Case("onnx.Conv-22", {"T": "f32"}, {"X": x.shape, "W": w.shape}, attributes)
     assert result(case.op, "same-pad-ignores-dilation", case, x, w) == [2, 3, 3, 3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("role", "line", "column", "message"),
+    [
+        ("depth: j", 4, 17, "unknown name 'j'"),
+        ("depth: k +", 4, 20, "this is no expression (invalid syntax)"),
+        ("2k: k", 4, 10, "'2k' cannot be a name here"),
+        ("depth: [k]", 4, 17, "a list is not allowed here"),
+    ],
+)
+def test_roles_that_name_nothing_are_refused(
+    role: str, line: int, column: int, message: str
+) -> None:
+    text = f"""op: Trial-1
+types: {{T: [f32]}}
+dims: {{K: {{}}}}
+roles: {{ {role}}}
+inputs: [{{name: X, type: T, shape: [K]}}]
+define: {{Y: {{at: {{}}, over: {{k: K}}, term: "X[k]", combine: sum}}}}
+outputs: [{{name: Y, type: T}}]
+"""
+    with pytest.raises(SpecError) as caught:
+        read_operator(text, "trial.yaml")
+    assert [(p.line, p.column, p.message) for p in caught.value.problems] == [
+        (line, column, message)
+    ]
 
 
 @pytest.mark.parametrize(

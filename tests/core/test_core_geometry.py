@@ -12,7 +12,7 @@ from core_draws import drawn
 from conformance.core.case_geometry import may_differ
 from conformance.core.data import inputs_of
 from conformance.core.implementation import Implementation
-from conformance.core.kills import implementation_of
+from conformance.core.kills import implementation_of, is_killed
 from conformance.core.loader import load_operator
 from conformance.core.mutant_changes import PathChange, TextChange
 from conformance.core.mutants import mutants_of
@@ -74,6 +74,36 @@ def test_what_is_not_marked_has_the_right_outputs(op: str) -> None:
             same += outputs is here.outputs
     # Nearly all that has no effect is known without any evaluation.
     assert (~table).sum() > 0.9 * same
+
+
+@pytest.mark.parametrize(
+    ("op", "shapes", "attributes"),
+    [
+        ("onnx.MatMul-13", {"A": (2, 0), "B": (0, 3)}, {}),
+        ("onnx.MatMul-13", {"A": (0, 2, 3), "B": (3, 3)}, {}),
+        ("onnx.MatMul-13", {"A": (3,), "B": (3,)}, {}),
+        ("MatMul-1", {"A": (3,), "B": (2, 3, 4)}, {"transpose_a": True}),
+        ("onnx.Gemm-13", {"A": (5, 3), "B": (5, 4)}, {"transA": 1}),
+        ("onnx.ConvTranspose-22", {"X": (1, 2, 4), "W": (2, 2, 3)}, {"strides": [3]}),
+    ],
+)
+def test_of_odd_shapes_every_mutant_can_be_asked_everything(
+    op: str, shapes: dict[str, tuple[int, ...]], attributes: dict[str, Any]
+) -> None:
+    operator = load_operator(op)
+    pattern = "+".join(["special"] * len(operator.inputs))
+    case = Case(op, {"T": "f32"}, shapes, attributes, pattern=pattern)
+    here = Subject(operator, case, inputs_of(operator, case))
+    mutants = mutants_of(operator)
+    implementations = [implementation_of(operator, mutant) for mutant in mutants]
+    (row,) = may_differ(operator, [case], implementations)
+    for mutant, implementation, may in zip(mutants, implementations, row, strict=True):
+        (output,) = here.under(implementation)
+        for precision in ("standard", "native", "exact"):
+            ((lo, hi),) = here.ends(implementation, precision)
+            assert lo.shape == hi.shape == output.shape
+        assert here.unspecified(implementation)[0].shape == output.shape
+        assert may or not is_killed(here, mutant)
 
 
 def test_a_thousand_cases_take_a_moment() -> None:

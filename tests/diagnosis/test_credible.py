@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tiers
@@ -130,6 +132,7 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
     case = vector(entry.id).case
     dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
     passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank, asked=case.request)
+    mutant = replace(next(iter(bank(ADAPTIVE).values())), id=fault)
     evidence = OperatorResults(
         find_spec(ADAPTIVE),
         [passed],
@@ -138,4 +141,4 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
         precision={dtype: precision},
         level="must",
     )
-    assert len(list(evidence.passed(code_path_of(find_spec(ADAPTIVE), case), [fault]))) == count
+    assert len(list(evidence.passed(code_path_of(find_spec(ADAPTIVE), case), [mutant]))) == count

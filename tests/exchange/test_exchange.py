@@ -246,13 +246,26 @@ class TestHeader:
         assert told == {"name": 'c"', "version": "1", "nonce": "06f0"}
 
     @pytest.mark.parametrize(
-        ("value", "shown"), [("text x", '"x"'), ("ints 2 3 4", "[3,4]"), ("int 1e3", "1e3")]
+        ("value", "shown"),
+        [
+            ("text x", '"x"'),
+            ("ints 2 3 4", "[3,4]"),
+            ("int 1e3", "1e3"),
+            ("number 0.5", "0.5"),
+            ("numbers 2 0.5 1e-05", "[0.5,1e-05]"),
+        ],
     )
     def test_an_attribute_of_another_kind_is_refused(self, files, tmp_path, value, shown):
         line = f"000001 op outputs 0 inputs 0 attributes 3 n {value} t text - b bool 1\n"
         done, found = self.answered(files, tmp_path, line)
         assert done.returncode == 0
         assert found == {"ending.txt": f"raised attribute n is {shown}, not an integer\n".encode()}
+
+    def test_an_absent_input_has_no_file(self, files, tmp_path):
+        line = "000001 op outputs 1 inputs 2 f32 1 2 absent attributes 2 t text - b bool 1\n"
+        done, found = self.answered(files, tmp_path, line, in0=b"12345678")
+        assert done.returncode == 0, done.stderr
+        assert found == {"out0.bin": b"12345678", "out.txt": b"f32 1 2\n"}
 
     def test_an_old_ending_is_replaced(self, files, tmp_path):
         line = "000001 op outputs 0 inputs 0 attributes 2 t text - b bool 1\n"

@@ -59,7 +59,7 @@ class TestPlanted:
         backend = Mutant(op, "kernel-1-ignores-pads")
         (found,) = search(backend, op, cases=200, progress=until_found).discoveries
         spec = find_spec(op)
-        for case in simplifications(spec, found.vector.case, spec.ranks):
+        for case in simplifications(spec, spec.ranks, found.vector.case):
             again = search(backend, op, known={op: [case]}, cases=1)
             assert not again.discoveries or again.discoveries[0].cause.mutants.isdisjoint(
                 found.cause.mutants
@@ -228,7 +228,7 @@ class TestSimpler:
         spec = find_spec(op)
         (case, *_) = sound(spec, 5, draw_fast(spec, 5, 10, root=7))
         seen = 0
-        while steps := simplifications(spec, case, spec.ranks):
+        while steps := simplifications(spec, spec.ranks, case):
             costs = [case_cost(spec, one) for one in steps]
             assert all(one < case_cost(spec, case) for one in costs)
             assert all(a < b for a, b in pairwise(costs))
@@ -241,7 +241,7 @@ class TestSimpler:
     def test_ranks_are_those_that_are_asked_for(self) -> None:
         spec = find_spec("AvgPool-14")
         (case, *_) = sound(spec, 4, draw_fast(spec, 4, 10, root=7))
-        assert {len(one.shapes["data"]) for one in simplifications(spec, case, (4, 5))} == {4}
+        assert {len(one.shapes["data"]) for one in simplifications(spec, (4, 5), case)} == {4}
 
 
 BROKEN = """

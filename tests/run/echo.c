@@ -24,6 +24,7 @@ static int attributes(cf_call *call)
     if (*cf_text(call, "absent", text, sizeof text, 0)) return cf_reject(call, "NULL for a text");
     if (cf_kind(call, "list") != CF_INTS || cf_kind(call, "empty") != CF_INTS ||
         cf_kind(call, "whole") != CF_INT || cf_kind(call, "yes") != CF_BOOL ||
+        cf_kind(call, "real") != CF_REAL || cf_kind(call, "reals") != CF_REALS ||
         cf_kind(call, "text") != CF_TEXT || cf_kind(call, "nested") != CF_OTHER ||
         cf_kind(call, "absent") != CF_ABSENT)
         return cf_reject(call, "kinds");
@@ -39,6 +40,27 @@ static int kinds(cf_call *call)
     out[0] = cf_int(call, "number", 5) + 100 * cf_bool(call, "flag", 0) +
              1000 * cf_ints(call, "list", list, 2) +
              10000 * (int64_t)strlen(cf_text(call, "text", text, sizeof text, "x"));
+    return CF_OK;
+}
+
+static int reals(cf_call *call)
+{
+    double list[4096], *out;
+    int64_t count[1];
+    int i, size = cf_reals(call, "list", list, 4096);
+    count[0] = 1 + (size < 0 ? 0 : size);
+    out = (double *)cf_output(call, CF_F64, 1, count);
+    out[0] = cf_real(call, "number", 5.5);
+    for (i = 0; i < size; i++) out[i + 1] = list[i];
+    return CF_OK;
+}
+
+/* Whether each of four inputs is there. */
+static int present(cf_call *call)
+{
+    int64_t four[1] = {4}, *out = (int64_t *)cf_output(call, CF_I64, 1, four);
+    int i;
+    for (i = 0; i < 4; i++) out[i] = cf_input(call, i) ? (int64_t)cf_input(call, i)->count : -1;
     return CF_OK;
 }
 
@@ -69,6 +91,8 @@ static int answer(cf_call *call, void *user)
     if (!strcmp(call->op, "attributes")) return attributes(call);
     if (!strcmp(call->op, "convert")) return convert(call);
     if (!strcmp(call->op, "kinds")) return kinds(call);
+    if (!strcmp(call->op, "reals")) return reals(call);
+    if (!strcmp(call->op, "present")) return present(call);
     if (!strcmp(call->op, "strange")) return 42;
     if (!strcmp(call->op, "unsupported")) return cf_unsupported(call, "\"%s\" \\ \n", call->op);
     if (!strcmp(call->op, "long")) return cf_reject(call, "%2000d", 1);

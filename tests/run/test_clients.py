@@ -141,10 +141,10 @@ def echo(tmp_path_factory):
 
 @pytest.mark.needs("cc")
 class TestHeader:
-    def asked(self, echo, op, *inputs, limit=1 << 20, **attributes):
+    def asked(self, echo, op, *inputs, limit=1 << 20, absent=(), **attributes):
         answers = (Answer("out", "f32", np.broadcast_to(np.float32(0), (limit >> 4,))),)
         case = Case(op, {"T": "f32"}, {}, attributes)
-        return echo.call(Vector("id", case, "must", (), "", "", inputs, answers))
+        return echo.call(Vector("id", case, "must", (), "", "", inputs, answers, absent=absent))
 
     def test_its_name_may_hold_anything(self, echo):
         assert echo.identity.name == 'echo "\\'
@@ -154,7 +154,7 @@ class TestHeader:
             echo, "attributes", **{
                 "list": [2, -3, 4], "empty": [], "whole": -(1 << 62), "yes": True, "no": False,
                 "short": "a {long", "text": "a {long] text", "nested": [[1, "]"], [2]],
-                "exclude-pad": False,
+                "exclude-pad": False, "real": -0.5, "reals": [1, 2.5],
             },
         )  # fmt: skip
         assert found.ending is Ending.RETURNED, found.message
@@ -173,6 +173,71 @@ class TestHeader:
         found = self.asked(echo, "kinds", **attributes)
         assert found.ending is Ending.RETURNED, found.message
         assert found.returned[0].tolist() == [value]
+
+    @pytest.mark.parametrize(
+        ("attributes", "values"),
+        [
+            ({}, [5.5]),
+            ({"number": 3, "list": 0.25}, [3, 0.25]),
+            ({"number": -1.5e-7, "list": [1, -2.5, 1e22]}, [-1.5e-7, 1, -2.5, 1e22]),
+            ({"number": 1 << 63, "list": []}, [2.0**63]),
+        ],
+    )
+    def test_numbers_with_fractions_have_their_values(self, echo, attributes, values):
+        outcome = self.asked(echo, "reals", **attributes)
+        assert outcome.ending is Ending.RETURNED, outcome.message
+        assert outcome.returned[0].tolist() == values
+
+    @pytest.mark.parametrize(
+        ("name", "value", "wanted"),
+        [
+            *(("number", value, "a number") for value in ("1.5", True, [1.5], None)),
+            *(("list", value, "a list of numbers") for value in ("1", [1.5, "2"], [[1.5]], False)),
+        ],
+    )
+    def test_what_is_no_number_is_refused_by_name(self, echo, name, value, wanted):
+        outcome = self.asked(echo, "reals", **{name: value})
+        shown = json.dumps(value, separators=(",", ":"))
+        assert outcome.message == f"attribute {name} is {shown}, not {wanted}"
+
+    def test_every_number_is_read_to_the_bit(self, echo):
+        codes = np.random.default_rng(4).integers(0, 1 << 63, 2000, dtype=np.uint64)
+        numbers = codes.view(np.float64)
+        edges = [5e-324, 2.2250738585072014e-308, 2.225073858507201e-308, 1.7976931348623157e308]
+        ordinary = np.random.default_rng(5).normal(size=1000).astype(np.float32)
+        values = [0.0, -0.0, 0.1, *edges, *numbers[np.isfinite(numbers)], *ordinary.astype(float)]
+        outcome = self.asked(echo, "reals", list=[float(value) for value in values])
+        assert outcome.returned[0][1:].tobytes() == np.array(values).tobytes()
+
+    @pytest.mark.parametrize(
+        ("text", "bits"),
+        [
+            ("9007199254740993", 0x4340000000000000),  # halfway, to even
+            ("9007199254740995", 0x4340000000000002),
+            ("9007199254740993.01", 0x4340000000000001),
+            ("2.4703282292062328e-324", 1),
+            ("2.4703282292062327e-324", 0),
+            ("1e-400", 0),
+            ("0.0000000000000000000000001e25", 0x3FF0000000000000),
+            ("1E+2", 0x4059000000000000),
+        ],
+    )
+    def test_a_number_as_others_write_it_is_rounded_once(self, tmp_path, text, bits):
+        source = tmp_path / "number.c"
+        source.write_text(
+            '#include "conformance.h"\nint main(int n, char **texts) { cf_json t; double x = 0;'
+            "uint64_t bits; (void)n; t.begin = texts[1]; t.end = t.begin + strlen(t.begin);"
+            "if (!cf_fraction(t, &x)) return 1; memcpy(&bits, &x, 8);"
+            'printf("%llx", (unsigned long long)bits); return 0; }'
+        )
+        program = built("cc", source, tmp_path / "number", *SANITIZED)
+        shown = subprocess.run([program, text], capture_output=True, text=True, check=True)
+        assert int(shown.stdout, 16) == bits
+
+    def test_an_absent_input_keeps_its_position(self, echo):
+        inputs = [np.zeros(3, np.float32), np.zeros(0, np.float32)]
+        outcome = self.asked(echo, "present", *inputs, absent=(0, 2))
+        assert outcome.returned[0].tolist() == [-1, 3, -1, 0]
 
     @pytest.mark.parametrize(
         ("name", "value", "wanted"),

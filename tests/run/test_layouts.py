@@ -140,11 +140,12 @@ def test_a_script_converts_without_this_package(tmp_path, op, backend):
     assert shown.exit_code == 0, shown.output
     assert "run once, it exits with 0" in shown.output
     text = file.read_text("utf-8")
-    assert "order = [0, 2, 3, 1]  # NHWC: the axes of data and outputs, by number" in text
+    assert "input_orders = {0: [0, 2, 3, 1]}  # the axes by number: data NHWC" in text
     assert ("count in HWC" in text) is (op == "AdaptiveMaxPool-8")
     # What is wrong in the backend's layout is wrong in the script.
     for right, wrong in (
-        ("order = [0, 2, 3, 1]", "order = [0, 3, 2, 1]"),
+        ("input_orders = {0: [0, 2, 3, 1]}", "input_orders = {0: [0, 3, 2, 1]}"),
+        ("output_orders = {0: [0, 2, 3, 1]", "output_orders = {0: [0, 3, 2, 1]"),
         ("'step': [", "'step': [1 + "),
     ):
         if right in text:
@@ -281,7 +282,7 @@ def test_there_and_back_is_the_identity(data):
     name = data.draw(st.sampled_from(LAYOUTS))
     rank = len(name)
     shape = tuple(data.draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
-    order = Capabilities(layout=(name,)).order(rank)
+    order = Capabilities(layout=(name,)).orders("", "", is_image=True)[rank].axes
     array = np.arange(prod(shape), dtype=np.int32).reshape(shape)
     sent = transposed(array, order)
     assert sent.flags.c_contiguous

@@ -126,7 +126,7 @@ class TestCases:
             (put(1, LEVEL, "may"), "[8]: Expected `str`"),
             (
                 put(1, ATTRIBUTES, [{}, True, "explicit"]),
-                "[3][0]: Expected `bool | int | str | array | null`, got `object`",
+                "[3][0]: Expected `bool | int | float | str | array | null`, got `object`",
             ),
             (put(1, ATTRIBUTES, [[2]]), "where 3 values belong"),
             (put(1, TYPES, [None]), "types: Expected `object` of length >= 1"),

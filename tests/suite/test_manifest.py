@@ -12,8 +12,9 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
+from conformance.model import Case
 from conformance.suite import strict_json
-from conformance.suite.entries import Entry
+from conformance.suite.entries import Entry, entry_of_recorded
 from conformance.suite.manifest import (
     Manifest,
     UndecidedTarget,
@@ -22,6 +23,7 @@ from conformance.suite.manifest import (
     read_manifest,
 )
 from conformance.suite.origin import Origin
+from conformance.suite.recorded_cases import RecordedCase
 from conformance.suite.totals import Count
 from conformance.suite.unreachable import Unreachable
 
@@ -129,6 +131,13 @@ def test_edges_and_faults_are_told_by_their_place_in_the_table() -> None:
     assert [vector["edges"] for vector in document["vectors"]] == [[0], [0, 1], [0], []]
     document["faults"]["AvgPool-1"] = {"divisor-one-more": 2, "clipped": 1}  # objects have no order
     assert parse_manifest(json.dumps(document).encode(), "here") == MANIFEST
+
+
+def test_elements_are_those_of_all_tensors() -> None:
+    case = Case("own.Sum-1", {"T": "f32"}, {"X": (2, 3), "W": (3, 4), "B": ()}, {})
+    recorded = RecordedCase(case, "must", ("core",), edges=(), digest="")
+    assert entry_of_recorded(case.op, recorded).elements == 6 + 12 + 1
+    assert entry("f32-1x3x4-ramp-00000000").elements == 12
 
 
 def test_it_counts_what_is_listed() -> None:

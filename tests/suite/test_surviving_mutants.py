@@ -255,13 +255,13 @@ class TestWhatVectorsKill:
         parts = SurvivorTable(
             {Partition("f32", 3): Survivors(**states), Partition("f32", 3, "p"): Survivors()}
         )
-        return list(survivor_problems(replace(CASES, parts=parts), "data"))
+        return list(survivor_problems(replace(CASES, parts=parts)))
 
     def test_what_agrees(self) -> None:
         assert self.problems(excused=frozenset({"twice"})) == []
         assert self.problems(excused=frozenset({"twice"}), inert=frozenset({"x"})) == []
         assert self.problems(undetermined=frozenset({"twice", "x"})) == []
-        assert list(survivor_problems(CASES, "data")) == []
+        assert list(survivor_problems(CASES)) == []
 
     @pytest.mark.parametrize(
         ("states", "problem"),

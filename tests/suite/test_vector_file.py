@@ -22,8 +22,10 @@ from vector_examples import (
     vectors,
 )
 
+from conformance.core.operator import read_operator
 from conformance.json_schema import load_schema
-from conformance.model import Answer, Vector
+from conformance.model import Answer, Case, Vector
+from conformance.specification import build, order_problem
 from conformance.suite.vector_file import decode_vector, encode_vector
 
 EXAMPLES = (value_vector(), value_vector(dtype="bf16"), reject_vector(), index_vector())
@@ -50,6 +52,48 @@ def test_any_vector_comes_back_bit_for_bit(vector: Vector) -> None:
 def test_case_json_follows_the_published_schema(vector: Vector) -> None:
     assert load_schema("suite/schemas/case.json").problems(case_json(vector)) == ()
     assert_same(decode_vector(encode_vector(vector), "here", strict=True), vector)
+
+
+BETWEEN = read_operator("""
+op: own.Repeated
+types: {T: [f32]}
+dims: {size: {per: axis}, M: {}}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: times, type: i64, shape: ["length(size)"], per: axis, min: 1}
+  - {name: W, type: T, shape: [M], absent: 1}
+  - {name: B, type: T, shape: [M], absent: 0}
+define:
+  Y: {at: {i: size * times, m: M}, value: "X[i % size] * W[m] + B[m]"}
+outputs: [{name: Y, type: T}]
+""")
+
+
+def between(*given: str) -> Vector:
+    shapes = dict.fromkeys(given, (3,))
+    case = Case(BETWEEN.op, {"T": "f32"}, shapes, {}, {"times": (2,)}, "whole+whole+whole")
+    return build(BETWEEN, case)
+
+
+def test_operands_stand_where_the_operator_has_them() -> None:
+    vector = between("X", "B")
+    inputs = case_json(vector)["inputs"]
+    assert isinstance(inputs, list)
+    names = [entry and entry["name"] for entry in inputs]
+    assert names == ["X", "times", None, "B"]
+    read = decode_vector(encode_vector(vector), "here", strict=True)
+    assert_same(read, vector)
+    assert read.names == ("X", "times", "B")
+    assert [array is None for array in read.arguments] == [False, False, True, False]
+    assert order_problem(BETWEEN, read) == ""
+
+
+@pytest.mark.parametrize(
+    "change", [{"order": ("times", "X", "B")}, {"order": ()}, {"absent": (1,)}, {"absent": ()}]
+)
+def test_another_order_than_the_operators_is_said(change: dict[str, tuple[str, ...]]) -> None:
+    vector = dataclasses.replace(between("X", "B"), **change)
+    assert order_problem(BETWEEN, vector).startswith("its inputs stand in another order, ")
 
 
 @pytest.mark.parametrize("vector", EXAMPLES, ids=lambda v: v.id)

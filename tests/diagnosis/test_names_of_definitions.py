@@ -1,0 +1,80 @@
+"""Wrong kernels of operators that are definitions, and what they are said to have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from conformance.diagnosis.explain_failures import explain_failures
+from conformance.diagnosis.explanation import Explanation
+from conformance.dtypes import Array
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import FAILED, Case, Vector
+from conformance.specification import build, find_spec, mutants_of
+
+OP = "onnx.MatMul-13"
+
+
+def cases() -> Iterator[Case]:
+    """Products of 2-D matrices, with sizes below and above blocks of 4."""
+    for rows, depth, columns in product((1, 2, 4, 5), (1, 3, 5, 9), (2, 4, 5, 6, 9)):
+        shapes = {"A": (rows, depth), "B": (depth, columns)}
+        yield Case(OP, {"T": "f32"}, shapes, {}, {}, pattern="whole+whole")
+
+
+VECTORS = {vector.id: vector for vector in (build(find_spec(OP), case) for case in cases())}
+
+
+def explained(
+    kernel: Callable[[Array, Array], Array], recorded: Sequence[str] = ()
+) -> tuple[list[Vector], list[Explanation]]:
+    """Return the vectors that a kernel fails, and the explanations of its failures.
+
+    ``recorded`` are mutants that the suite says each failing vector kills, and no other does.
+    """
+    results = []
+    for vector in VECTORS.values():
+        output = kernel(*(array for array in vector.arguments if array is not None))
+        outcome = Outcome(Ending.RETURNED, [output])
+        results.append(judge(vector, outcome, level="must", precision={}))
+    failed = [result.id for result in results if result.status in FAILED]
+    noticed = {id: tuple(recorded) if id in failed else () for id in VECTORS} if recorded else {}
+    explanations = explain_failures(
+        find_spec(OP),
+        results,
+        mutants_of(find_spec(OP)),
+        read=VECTORS.__getitem__,
+        noticed=noticed,
+        precision={},
+        level="must",
+    )
+    return [VECTORS[id] for id in failed], explanations
+
+
+def lost_columns(a: Array, b: Array) -> Array:
+    """A product whose columns after the last full block of 4 are 0."""
+    y = a @ b
+    if y.shape[1] > 4:
+        y[:, y.shape[1] // 4 * 4 :] = 0
+    return np.ascontiguousarray(y)
+
+
+def test_a_mutant_everywhere_is_named() -> None:
+    failed, (explanation,) = explained(lost_columns)
+    assert explanation.ids == ("column-tail-of-pack-zero-4",)
+    assert len(explanation.agreements) == len(failed) == 48
+
+
+def test_a_pass_contradicts_though_the_suite_records_no_kill_of_it() -> None:
+    """A suite records a few kills of each mutant of a definition."""
+
+    def kernel(a: Array, b: Array) -> Array:
+        return lost_columns(a, b) if a.shape[0] == 1 and a.shape[1] == 9 else a @ b
+
+    ids = [mutant.id for mutant in mutants_of(find_spec(OP))]
+    failed, explanations = explained(kernel, recorded=ids)
+    assert len(failed) == 3
+    assert explanations == []
