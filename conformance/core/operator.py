@@ -229,7 +229,7 @@ class Operator:
         return self._condition(text, self.names)
 
     def condition_with_types(self, text: str) -> Node:
-        """Parse a condition on a case, which may speak of its element types, too: ``T == f64``.
+        """Parse a condition that may speak of element types, too, as in ``T == f64``.
 
         Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
         """

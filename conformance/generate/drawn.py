@@ -14,7 +14,7 @@ from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.looking import sound
-from conformance.generate.narrow import Claim, narrowed
+from conformance.generate.narrow import Claim, claimed, narrowed
 from conformance.generate.pool import draw_fast
 from conformance.generate.reject import reject_cases
 from conformance.generate.strategies import SEEDS
@@ -123,9 +123,10 @@ class Drawing:
         if isinstance(self.spec, Operator):
             claim = self.claim
             part = claim or Claim((), ())
-            return self._numbered(
-                draw_cases(self.spec, count, seed=root, dtypes=part.dtypes, ranks=part.ranks)
-            )
+            cases = draw_cases(self.spec, count, seed=root, dtypes=part.dtypes, ranks=part.ranks)
+            if claim is not None:
+                cases = list(filter(claimed(self.spec, claim), cases))
+            return self._numbered(cases)
         spec = self.spec if self.claim is None else narrowed(self.spec, self.claim)
         ranks = spec.ranks if self.claim is None else self.claim.ranks
         rank = ranks[self.number % len(ranks)]

@@ -40,6 +40,7 @@ ALSO = (
     "tests/README.md",
     "tests/history/README.md",
     "reports/sample/README.md",
+    "reports/sample/definitions/README.md",
     "reports/sample/comparison.html",
     "reports/sample/openvino/index.html",
 )

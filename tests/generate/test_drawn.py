@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.audit.coverage import covered_targets
+from conformance.core.loader import load_operator
 from conformance.errors import UsageError
 from conformance.generate import drawn
 from conformance.generate.drawn import Drawing, pieces
@@ -55,6 +56,18 @@ def test_only_what_is_claimed_is_drawn() -> None:
         for vector in one.vectors():
             assert (vector.case.types["T"], vector.inputs[0].ndim) == ("f32", 4)
             assert set(vector.case.attributes["strides"]) == {1}
+
+
+def test_only_what_is_claimed_of_a_definition_is_drawn() -> None:
+    claim = Claim(("f32", "f64"), (4,), ("T == f64 and any(strides > 1)", "has(B)"))
+    drawing = Drawing(load_operator("onnx.Conv-22"), 1, 20, 0, NOWHERE, claim)
+    cases = [vector.case for vector in drawing.vectors()]
+    assert len(cases) == 20
+    assert {case.dtype for case in cases} == {"f32", "f64"}
+    assert all("B" not in case.shapes for case in cases)
+    for case in cases:
+        strides = case.attributes.get("strides", [1])
+        assert case.dtype == "f32" or set(strides) == {1}
 
 
 def test_an_operator_with_too_few_cases_is_an_error_and_no_endless_search(

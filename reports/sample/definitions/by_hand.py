@@ -1,0 +1,409 @@
+"""The smallest cases of what runtimes get wrong on definitions, with results worked out by hand.
+
+    python by_hand.py             # every runtime that is installed
+    python by_hand.py tract       # some of them
+
+It needs numpy, the runtimes, onnx for those of ONNX, and ml_dtypes for bf16; nothing of this
+package. Each line has what the document says and what the runtime gives. A case may end the
+process, so each runs in one of its own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+INF = float("inf")
+NOTHING = {"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0]}
+
+
+def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> tuple[bytes, Any]:
+    import ml_dtypes
+    from onnx import TensorProto, helper
+
+    opset = {"Conv": 22, "ConvTranspose": 22, "MatMul": 13, "Gemm": 13}[op]
+    kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
+    kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
+    kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
+    name, numpy_type = kinds[dtype]
+    kind = getattr(TensorProto, name)
+    arrays = [np.array(data, numpy_type) for data in inputs]
+    names = "XWB"[: len(arrays)]
+    tensors = [
+        helper.make_tensor_value_info(n, kind, a.shape) for n, a in zip(names, arrays, strict=True)
+    ]
+    graph = helper.make_graph(
+        [helper.make_node(op, list(names), ["Y"], **attributes)],
+        "case",
+        tensors,
+        [helper.make_tensor_value_info("Y", kind, None)],
+    )
+    opsets = [helper.make_opsetid("", opset)]
+    version = helper.find_min_ir_version_for(opsets)
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=version)
+    return model.SerializeToString(), arrays
+
+
+def onnxruntime(*case: Any) -> Any:
+    import onnxruntime as runtime
+
+    runtime.set_default_logger_severity(4)
+    content, arrays = onnx_model(*case)
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    return session.run(None, dict(zip("XWB", arrays, strict=False)))[0]
+
+
+def onnx_reference(*case: Any) -> Any:
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    content, arrays = onnx_model(*case)
+    evaluator = ReferenceEvaluator(onnx.load_from_string(content))
+    return evaluator.run(None, dict(zip("XWB", arrays, strict=False)))[0]
+
+
+def tract(*case: Any) -> Any:
+    import tempfile
+    from pathlib import Path
+
+    import tract as library
+
+    content, arrays = onnx_model(*case)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.onnx"
+        file.write_bytes(content)
+        model = library.onnx().load(str(file)).into_model()
+    return model.into_runnable().run(arrays)[0].to_numpy()
+
+
+def _infer(model: Any, arrays: Any) -> Any:
+    import openvino as ov
+
+    settings = {"INFERENCE_PRECISION_HINT": "f32"}
+    request = ov.Core().compile_model(model, "CPU", settings).create_infer_request()
+    tensors = {}
+    for number, array in enumerate(arrays):
+        is_bf16 = array.dtype.name == "bfloat16"
+        kind = ov.Type.bf16 if is_bf16 else ov.Type(array.dtype)
+        data = array.view(np.uint16) if is_bf16 else array
+        tensors[number] = ov.Tensor(data, ov.Shape(array.shape), kind)
+    request.infer(tensors)
+    tensor = request.output_tensors[0]
+    result = np.array(tensor.data)
+    if tensor.element_type.to_string() == "bf16":
+        import ml_dtypes
+
+        return result.view(ml_dtypes.bfloat16)
+    return result
+
+
+def openvino_onnx(*case: Any) -> Any:
+    import openvino as ov
+
+    content, arrays = onnx_model(*case)
+    return _infer(ov.Core().read_model(content), arrays)
+
+
+def openvino(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> Any:
+    import openvino as ov
+    from openvino import op as nodes
+    from openvino.utils.node_factory import NodeFactory
+
+    numpy_type = {"f32": np.float32, "f64": np.float64}[dtype]
+    data, *others = (np.array(array, numpy_type) for array in inputs)
+    parameter = nodes.Parameter(ov.Type(data.dtype), ov.Shape(data.shape))
+    arguments = [parameter, *(nodes.Constant(ov.Tensor(array)) for array in others)]
+    ports = [argument.output(0) for argument in arguments]
+    node = NodeFactory("opset1").create(op, ports, attributes)
+    return _infer(ov.Model(node.outputs(), [parameter], op), [data])
+
+
+def torch(function: str, dtype: str, inputs: Any, keywords: dict[str, Any]) -> Any:
+    import torch as library
+
+    types = {"f16": library.float16, "bf16": library.bfloat16, "f32": library.float32}
+    tensors = [library.tensor(data, dtype=types[dtype]) for data in inputs]
+    return getattr(library.nn.functional, function)(*tensors, **keywords).double().numpy()
+
+
+def litert(padding: str, _dtype: str, inputs: Any, _attributes: dict[str, Any]) -> Any:
+    """A convolution of one image of one channel with one filter."""
+    import flatbuffers
+    from ai_edge_litert import schema_py_generated as schema
+    from ai_edge_litert.interpreter import Interpreter
+
+    image, filters = (np.array(data, np.float32) for data in inputs)
+    bias = np.zeros(1, np.float32)
+    options = {"padding": getattr(schema.Padding, padding), "strideH": 1, "strideW": 1}
+    options |= {"dilationHFactor": 1, "dilationWFactor": 1}
+    tensors = [
+        schema.TensorT(shape=[1, *image.shape, 1], name="X"),
+        schema.TensorT(shape=[1, *filters.shape, 1], buffer=1, name="W"),
+        schema.TensorT(shape=[1], buffer=2, name="B"),
+        schema.TensorT(shape=[], name="Y"),
+    ]
+    buffers = [schema.BufferT(), *(schema.BufferT(data=a.tobytes()) for a in (filters, bias))]
+    code = schema.BuiltinOperator.CONV_2D
+    node = schema.OperatorT(
+        inputs=[0, 1, 2],
+        outputs=[3],
+        builtinOptionsType=schema.BuiltinOptions.Conv2DOptions,
+        builtinOptions=schema.Conv2DOptionsT(**options),
+    )
+    graph = schema.SubGraphT(tensors=tensors, inputs=[0], outputs=[3], operators=[node])
+    model = schema.ModelT(
+        version=3,
+        operatorCodes=[schema.OperatorCodeT(deprecatedBuiltinCode=code, builtinCode=code)],
+        subgraphs=[graph],
+        buffers=buffers,
+    )
+    builder = flatbuffers.Builder()
+    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+    interpreter = Interpreter(model_content=bytes(builder.Output()), num_threads=1)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, image.reshape(1, *image.shape, 1))
+    interpreter.invoke()
+    return interpreter.get_tensor(3)
+
+
+LINE, TAPS = [[[1, 2, 3]]], [[[1, 10, 100, 1000]]]
+STEP = 2**-10
+"""The distance of 1 and the next f16: (1 + STEP) ** 2 is 1 + 2 * STEP in f16, and 2**-20 more."""
+BIASED = ("Conv", "f16", [[[[1 + STEP]]], [[[1 + STEP]]], [-1 - 2 * STEP]], {})
+OVERLAP = ("f16", [[[[1 + STEP, 1]]], [[[-1 - 2 * STEP, 1 + STEP]]]], {})
+OVERLAPPED = [-1 - 3 * STEP, 2**-20, 1 + STEP]
+REFUSED = "an exception"
+
+CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]]]] = {
+    "onnxruntime": (
+        onnxruntime,
+        [
+            (
+                "dilations beside SAME",
+                ("Conv", "f32", [LINE, [[[1, 10]]]], {"auto_pad": "SAME_UPPER", "dilations": [2]}),
+                [20, 31, 2],
+            ),
+        ],
+    ),
+    "openvino": (
+        openvino,
+        [
+            (
+                "f64 is computed in f32",
+                ("Convolution", "f64", [[[[1 + 2**-30]]], [[[1]]]], NOTHING),
+                [1 + 2**-30],
+            ),
+            (
+                "f64 is computed in f32",
+                ("MatMul", "f64", [[[1 + 2**-30]], [[1]]], {}),
+                [1 + 2**-30],
+            ),
+            (
+                "one group, two results",
+                ("GroupConvolutionBackpropData", "f32", [[[[1]]], [[[[1], [2]]]]], NOTHING),
+                [1, 2],
+            ),
+            (
+                "padding of -1",
+                (
+                    "Convolution",
+                    "f32",
+                    [LINE, [[[1]]]],
+                    {**NOTHING, "pads_begin": [1], "pads_end": [-1]},
+                ),
+                REFUSED,
+            ),
+            (
+                "output_padding of -1",
+                (
+                    "ConvolutionBackpropData",
+                    "f32",
+                    [LINE, [[[1, 10]]]],
+                    {**NOTHING, "output_padding": [-1]},
+                ),
+                REFUSED,
+            ),
+        ],
+    ),
+    "openvino, ONNX": (
+        openvino_onnx,
+        [
+            (
+                "bf16 is rounded before the bias",
+                ("Conv", "bf16", [[[[1.078125, 1.296875]]], [[[1.4765625]]], [-1.421875]], {}),
+                [0.169921875, 0.4921875],
+            ),
+            (
+                "bf16 is rounded before the factor",
+                ("Gemm", "bf16", [[[1]], [[1]]], {"alpha": 0.1}),
+                [0.10009765625],
+            ),
+            ("i64 with a factor of -1.25", ("Gemm", "i64", [[[4]], [[1]]], {"alpha": -1.25}), [-5]),
+            (
+                "output_shape forgets SAME_UPPER",
+                (
+                    "ConvTranspose",
+                    "f32",
+                    [LINE, TAPS],
+                    {"output_shape": [3], "auto_pad": "SAME_UPPER"},
+                ),
+                [12, 123, 1230],
+            ),
+            ("a bias of one element", ("Conv", "f32", [LINE, [[[1]], [[1]]], [1]], {}), REFUSED),
+            ("0 groups", ("Conv", "f32", [LINE, [[[1]]]], {"group": 0}), REFUSED),
+            (
+                "a kernel_shape that W does not have",
+                ("Conv", "f32", [LINE, [[[1]]]], {"kernel_shape": [2]}),
+                REFUSED,
+            ),
+            ("padding of -1", ("Conv", "f32", [LINE, [[[1]]]], {"pads": [1, -1]}), REFUSED),
+            ("a single pad", ("Conv", "f32", [LINE, [[[1]]]], {"pads": [1]}), REFUSED),
+            (
+                "output_padding of the stride",
+                ("ConvTranspose", "f32", [LINE, [[[1]]]], {"output_padding": [1]}),
+                REFUSED,
+            ),
+        ],
+    ),
+    "onnx-reference": (
+        onnx_reference,
+        [
+            ("f16 is rounded before the bias", BIASED, [2**-20]),
+            ("f16 taps are added in f16", ("ConvTranspose", *OVERLAP), OVERLAPPED),
+            (
+                "a gap of the filter times infinity",
+                ("Conv", "f32", [[[[1, INF, 1]]], [[[1, 1]]]], {"dilations": [2]}),
+                [2],
+            ),
+            (
+                "output_shape without auto_pad",
+                ("ConvTranspose", "f32", [LINE, TAPS], {"output_shape": [3]}),
+                [123, 1230, 2300],
+            ),
+            (
+                "two groups of two results",
+                ("ConvTranspose", "f32", [[[[1], [2]]], [[[1], [10]], [[1], [10]]]], {"group": 2}),
+                [1, 10, 2, 20],
+            ),
+            (
+                "strides of another length",
+                ("Conv", "f32", [LINE, [[[1]]]], {"strides": [1, 1]}),
+                REFUSED,
+            ),
+            (
+                "a word that there is not",
+                ("Conv", "f32", [LINE, [[[1]]]], {"auto_pad": "SAME"}),
+                REFUSED,
+            ),
+            ("a bias of one element", ("Conv", "f32", [LINE, [[[1]], [[1]]], [1]], {}), REFUSED),
+        ],
+    ),
+    "torch": (
+        torch,
+        [
+            (
+                "bf16 with an infinity",
+                ("conv1d", "bf16", [[[[1, 1, INF]]], [[[1, 1]]]], {}),
+                [2, INF],
+            ),
+            ("f16 taps are added in f16", ("conv_transpose1d", *OVERLAP), OVERLAPPED),
+            ("a row of weights and a bias", ("linear", "f32", [[[1, 2]], [1, 10], 100], {}), [121]),
+            (
+                "a stride of one entry",
+                ("conv2d", "f32", [[[[[1, 2], [3, 4]]]], [[[[1]]]]], {"stride": [1]}),
+                REFUSED,
+            ),
+        ],
+    ),
+    "tract": (
+        tract,
+        [
+            (
+                "f16 is added in f16",
+                ("Conv", "f16", [[[[1 + STEP, 1]]], [[[1 + STEP, -1 - 2 * STEP]]]], {}),
+                [2**-20],
+            ),
+            ("two vectors", ("MatMul", "f32", [[1, 2], [10, 1]], {}), [12]),
+            ("transA of 2", ("Gemm", "f32", [[[1], [2]], [[1], [10]]], {"transA": 2}), [21]),
+            ("f16 with a factor", ("Gemm", "f16", [[[1]], [[1]]], {"alpha": 0.5}), [0.5]),
+            (
+                "f64 with a factor of C",
+                ("Gemm", "f64", [[[1]], [[1]], [[1]]], {"beta": 0.5}),
+                [1.5],
+            ),
+            (
+                "output_shape pads nothing",
+                ("ConvTranspose", "f32", [LINE, TAPS], {"output_shape": [3]}),
+                [123, 1230, 2300],
+            ),
+            (
+                "output_shape and SAME_UPPER",
+                (
+                    "ConvTranspose",
+                    "f32",
+                    [LINE, TAPS],
+                    {"output_shape": [3], "auto_pad": "SAME_UPPER"},
+                ),
+                [12, 123, 1230],
+            ),
+            (
+                "SAME with output_padding",
+                (
+                    "ConvTranspose",
+                    "f32",
+                    [[[[1, 2]]], [[[1, 10, 100]]]],
+                    {"auto_pad": "SAME_UPPER", "strides": [2], "output_padding": [1]},
+                ),
+                [10, 102, 20, 200],
+            ),
+            ("a dilation of 0", ("Conv", "f32", [LINE, [[[1]]]], {"dilations": [0]}), REFUSED),
+            ("a stride of 0", ("Conv", "f32", [LINE, [[[1]]]], {"strides": [0]}), REFUSED),
+        ],
+    ),
+    "litert": (
+        litert,
+        [
+            ("an infinity", ("VALID", "f32", [[[INF, 1]], [[1, 1]]], {}), [INF]),
+        ],
+    ),
+}
+"""By runtime what calls it, and its cases: what is wrong, the call, and the right result."""
+
+
+def show(runtime: str, number: int) -> None:
+    """Run a case, and print its result beside the right one."""
+    call, cases = CASES[runtime]
+    case = cases[number][1]
+    try:
+        got: Any = np.asarray(call(*case)).ravel().tolist()
+    except Exception as error:
+        got = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+    print(lines(runtime, number, got), flush=True)
+
+
+def lines(runtime: str, number: int, got: Any) -> str:
+    """Return a case, its right result, and what came out."""
+    what, case, expected = CASES[runtime][1][number]
+    words = " ".join(map(str, case))
+    return f"{runtime}: {what}: {words}\n    right {expected}\n    got   {got}"
+
+
+def main(runtimes: list[str]) -> None:
+    """Run the cases of some runtimes, each in a process."""
+    for runtime in runtimes or CASES:
+        for number in range(len(CASES[runtime][1])):
+            command = [sys.executable, __file__, runtime, str(number)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+            lost = lines(runtime, number, f"exit code {done.returncode}")
+            print(done.stdout.rstrip() or lost, flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[-1].isdecimal():
+        show(sys.argv[1], int(sys.argv[2]))
+    else:
+        main(sys.argv[1:])

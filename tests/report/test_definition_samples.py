@@ -1,0 +1,87 @@
+"""The committed runs on definitions, and the cases worked out by hand beside them."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import conformance
+from conformance.dtypes import DTYPES
+from conformance.errors import InvalidCase
+from conformance.log.reader import RunLog, read
+from conformance.model import FAILED
+from conformance.report.page import render
+
+SAMPLES = Path(__file__).parents[2] / "reports" / "sample" / "definitions"
+TEXT = (SAMPLES / "README.md").read_text("utf-8")
+
+OF_ONNX = {"Conv": "22", "ConvTranspose": "22", "MatMul": "13", "Gemm": "13"}
+"""The versions of ONNX's operators that the cases by hand are of."""
+
+
+@cache
+def sample(name: str) -> RunLog:
+    return read(SAMPLES / name / "run.jsonl.gz")
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "openvino"])
+def test_every_failure_of_a_log_is_in_a_row_of_the_document(name: str) -> None:
+    run = sample(name)
+    failed = {result.id for result in run.results if result.status in FAILED}
+    stated = re.findall(rf"--out {name} +# (\d+)", TEXT)
+    assert stated == [str(len(failed))]
+    (section,) = re.findall(rf"\n## {name} [^\n]*not conformant\n(.*?)\n## ", TEXT, re.DOTALL)
+    rows = re.findall(r"\| (\d+) \| `([^`]+)`", section)
+    assert sum(int(count) for count, _ in rows) == len(failed)
+    assert {shown for _, shown in rows} <= failed
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "openvino"])
+def test_a_log_makes_its_page(name: str) -> None:
+    run = sample(name)
+    page = render(run)
+    assert page.rstrip().endswith("</html>")
+    assert run.results[-1].id in page
+
+
+def test_nothing_declared_is_an_error() -> None:
+    for name in ("onnxruntime", "openvino"):
+        kinds = {result.kind for result in sample(name).results}
+        assert kinds.isdisjoint({"undeclared-unsupported", "adapter", "crashed"})
+
+
+def by_hand() -> Iterator[Any]:
+    spec = importlib.util.spec_from_file_location("by_hand", SAMPLES / "by_hand.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for runtime, (_, cases) in module.CASES.items():
+        for what, (op, dtype, inputs, attributes), expected in cases:
+            if runtime in ("torch", "litert"):  # these name functions
+                continue
+            name = f"onnx.{op}-{OF_ONNX[op]}" if runtime != "openvino" else f"{op}-1"
+            yield pytest.param(
+                name, dtype, inputs, attributes, expected, id=f"{runtime} {what} {op}"
+            )
+
+
+@pytest.mark.parametrize(("op", "dtype", "inputs", "attributes", "expected"), [*by_hand()])
+def test_what_is_right_by_hand_is_right(
+    op: str, dtype: str, inputs: list[Any], attributes: dict[str, Any], expected: Any
+) -> None:
+    arrays = [np.array(data, DTYPES[dtype].numpy) for data in inputs]
+    if isinstance(expected, str):
+        with pytest.raises(InvalidCase):
+            conformance.reference(op, arrays, attributes)
+        return
+    (output,) = conformance.reference(op, arrays, attributes)
+    rounded = np.asarray(output).astype(DTYPES[dtype].numpy).astype(np.float64)
+    assert rounded.ravel().tolist() == expected
