@@ -330,9 +330,7 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
 
 def definition_problem(spec: Operator, vector: Vector) -> str:
     """Say how a vector does not fit its operator; empty if it does."""
-    case, names = vector.case, list(vector.names)
-    for index in vector.absent:
-        names.insert(index, "")
+    case, names = vector.case, vector.argument_names
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
     if case.reject is not None and case.reject not in conditions(spec):
