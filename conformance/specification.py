@@ -396,7 +396,7 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
 
 
 def level_of(spec: Specification, case: Case) -> str:
-    """Return the level of a case: that of the rejection for a negative test, else must."""
+    """Return the level of a case: must, but for some negative tests."""
     if case.reject is None:
         return "must"
     if isinstance(spec, OpSpec):
