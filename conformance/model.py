@@ -193,6 +193,14 @@ class Vector:
         return (*self.case.shapes, *self.case.operands)
 
     @property
+    def argument_names(self) -> list[str]:
+        """The names of :attr:`arguments`; empty for one that is absent."""
+        names = list(self.names)
+        for index in self.absent:
+            names.insert(index, "")
+        return names
+
+    @property
     def arguments(self) -> list[Array | None]:
         """The inputs in the order of the specification, None for one that is absent."""
         arguments: list[Array | None] = list(self.inputs)

@@ -342,9 +342,7 @@ def definition_problem(spec: Operator, case: Case) -> str:
 
 def order_problem(spec: Operator, vector: Vector) -> str:
     """Say how the inputs of a vector are not in its operator's order; empty if they are."""
-    names = list(vector.names)
-    for index in vector.absent:
-        names.insert(index, "")
+    names = vector.argument_names
     if names != [name if name in vector.names else "" for name in spec.tensors][: len(names)]:
         return f"its inputs stand in another order, {', '.join(vector.names)}"
     return ""
@@ -403,7 +401,7 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
 
 
 def level_of(spec: Specification, case: Case) -> str:
-    """Return the level of a case: that of the rejection for a negative test, else must."""
+    """Return the level of a case: must, but for some negative tests."""
     if case.reject is None:
         return "must"
     if isinstance(spec, OpSpec):

@@ -12,9 +12,7 @@ from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
 from conformance.run.partition_strength import measured
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.digest import spec_digest
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, mutants_of, spec_digest
 from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
 
@@ -38,7 +36,7 @@ def make_record(
     secret: Secret,
     backend: ChallengeBackend,
     suite: Suite,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     log: RunLog,
     digests: Mapping[tuple[str, str], str],
 ) -> ChallengeRecord:
@@ -87,7 +85,7 @@ def make_record(
 
 
 def count_kills(
-    results: Iterable[Result], manifest: Manifest, specs: Mapping[str, OpSpec], level: str
+    results: Iterable[Result], manifest: Manifest, specs: Mapping[str, Specification], level: str
 ) -> dict[str, tuple[int, int]]:
     """Count the mutants that passed vectors kill, and all that may be killed, by operator.
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
+from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate import plan
+from conformance.generate.definition_suite import make_definitions
+from conformance.generate.definition_twins import with_other_data
 from conformance.generate.large import with_large
 from conformance.generate.suites import versions
 from conformance.generate.twins import with_twins
 from conformance.model import Case, Vector
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, mutants_of
 from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -33,7 +37,7 @@ def selection_versions() -> dict[str, str]:
 
 
 def select_suite(
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     out: Path,
     *,
     suite: str,
@@ -58,27 +62,32 @@ def select_suite(
             hint="conformance backends shows what a backend declares",
         )
     declared_specs = {op: spec for op, spec in specs.items() if subsets is None or op in subsets}
-    generated = list(
-        plan.make(
-            list(declared_specs.values()),
-            root=seed,
-            processes=processes,
-            progress=progress,
-            suite=suite,
-            claims=subsets,
-        )
-    )
+    effort: Any = {
+        "root": seed,
+        "processes": processes,
+        "progress": progress,
+        "suite": suite,
+        "claims": subsets,
+    }
+    rules = [spec for spec in declared_specs.values() if isinstance(spec, OpSpec)]
+    definitions = [spec for spec in declared_specs.values() if isinstance(spec, Operator)]
+    generated = [*plan.make(rules, **effort), *make_definitions(definitions, **effort)]
 
     def members() -> Iterator[tuple[Vector, tuple[str, ...]]]:
         for operator in generated:
             spec = declared_specs[operator.op]
 
-            def allowed(case: Case, spec: OpSpec = spec) -> bool:
+            def allowed(case: Case, spec: Specification = spec) -> bool:
                 return declared is None or declared.reason_against(spec, case) is None
 
             vectors = [v for v, _ in plan.members([operator], suite) if allowed(v.case)]
-            with_reseeded = with_twins(spec, vectors, seed % SEEDS, suite)
-            for vector in with_large(spec, with_reseeded, seed % SEEDS, suite, allowed):
+            ordered: Iterable[Vector]
+            if isinstance(spec, OpSpec):
+                ordered = with_twins(spec, vectors, seed % SEEDS, suite)
+                ordered = with_large(spec, ordered, seed % SEEDS, suite, allowed)
+            else:
+                ordered = with_other_data(spec, vectors, seed % SEEDS, suite)
+            for vector in ordered:
                 yield vector, operator.suites.get(vector.id, (suite,))
 
     return write_suite(

@@ -18,18 +18,18 @@ from conformance.challenge.select_suite import select_suite, selection_versions
 from conformance.check_options import CheckOptions
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
+from conformance.generate.definition_bounds import is_usable
 from conformance.generate.large import askable_large
 from conformance.generate.looking import askable
 from conformance.grade.precision import parse_precision
-from conformance.model import Result
+from conformance.model import Case, Result
 from conformance.run.engine import RunContext, run
 from conformance.run.executor import Executor
 from conformance.run.independent_calls import IndependentCalls
 from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, mutants_of, spec_digest
 from conformance.suite.origin import carried_origin
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.store import Suite
@@ -73,7 +73,7 @@ class VerifierInputs:
         reselect: select the cases again where the versions are the same.
     """
 
-    find: Callable[[str], OpSpec]
+    find: Callable[[str], Specification]
     published: str = ""
     executor: Callable[[], Executor] | None = None
     reselect: bool = True
@@ -100,7 +100,7 @@ def verification_steps(record: ChallengeRecord, inputs: VerifierInputs) -> Itera
     yield _commitment(record, inputs.published)
     yield _seed(record)
     yield _done("verdict", "follows from the results that the record states")
-    specs: dict[str, OpSpec] = {}
+    specs: dict[str, Specification] = {}
     with tempfile.TemporaryDirectory(prefix="challenge-") as temporary:
         folder = Path(temporary)
         suite: Suite | None = None
@@ -144,7 +144,7 @@ def _seed(record: ChallengeRecord) -> Step:
     return _done("seed", f"that of the secret and of the backend: {count}")
 
 
-def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str, OpSpec]:
+def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str, Specification]:
     """Find the specifications of a record.
 
     Raises:
@@ -158,7 +158,10 @@ def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str
 
 
 def _evaluate(
-    record: ChallengeRecord, specs: Mapping[str, OpSpec], folder: Path, inputs: VerifierInputs
+    record: ChallengeRecord,
+    specs: Mapping[str, Specification],
+    folder: Path,
+    inputs: VerifierInputs,
 ) -> Suite:
     """Evaluate the vectors of the case list.
 
@@ -168,7 +171,7 @@ def _evaluate(
     by_op: dict[str, list[RecordedCase]] = {op: [] for op in specs}
     for case, level in ((item.case, item.level) for item in record.cases):
         spec = specs[case.op]
-        if not (askable(spec, case) or askable_large(spec, case)):
+        if not _can_evaluate(spec, case):
             raise UsageError(f"{case.id} is no case of {case.op}")
         by_op[case.op].append(RecordedCase(case, level, (record.suite,)))
     chosen = [
@@ -185,6 +188,13 @@ def _evaluate(
     )
 
 
+def _can_evaluate(spec: Specification, case: Case) -> bool:
+    """Return whether a case of a record is one of an operator, and not too large."""
+    if isinstance(spec, OpSpec):
+        return askable(spec, case) or askable_large(spec, case)
+    return is_usable(spec, case)
+
+
 def _vectors(record: ChallengeRecord, suite: Suite) -> Step:
     content = {(entry.op, entry.id): entry.content for entry in suite.manifest.vectors}
     other = [
@@ -198,7 +208,10 @@ def _vectors(record: ChallengeRecord, suite: Suite) -> Step:
 
 
 def _selection(
-    record: ChallengeRecord, specs: Mapping[str, OpSpec], folder: Path, inputs: VerifierInputs
+    record: ChallengeRecord,
+    specs: Mapping[str, Specification],
+    folder: Path,
+    inputs: VerifierInputs,
 ) -> Step:
     name = "selection"
     if not inputs.reselect:

@@ -198,7 +198,7 @@ def run(
     from conformance.replacement import replacing
     from conformance.run.executor_options import Isolation
     from conformance.run.independent_calls import IndependentCalls
-    from conformance.spec import loader
+    from conformance.specification import select_specs
 
     secret = read_secret(secret_file)
     if commitment is not None and commitment != secret.commitment:
@@ -210,7 +210,7 @@ def run(
         raise UsageError(
             f"{out / RECORD} exists, and a challenge is run once", hint="name another folder"
         )
-    specs = loader.select_specs(ops)
+    specs = select_specs(ops)
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     identity = _load_identity(runner.executor_for(backend))
     tested = recorded_backend(
@@ -309,16 +309,16 @@ def verify(
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
     from conformance.run.executor_options import Isolation
     from conformance.safe_text import wrap
-    from conformance.spec import loader
+    from conformance.specification import find_spec, select_specs
 
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
     record = read_record(file)
-    specs = loader.select_specs(ops, ()) if ops else {}
+    specs = select_specs(ops, ()) if ops else {}
     steps: list[Step] = []
     with Progress(1, "verifying") as progress:
         inputs = VerifierInputs(
-            find=lambda op: specs.get(op) or loader.find_spec(op),
+            find=lambda op: specs.get(op) or find_spec(op),
             published=commitment or "",
             executor=None
             if backend is None

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from conformance.errors import SuiteError
-from conformance.fuzz.definition_simpler import can_evaluate, fills, has_small_inputs
+from conformance.generate.definition_bounds import is_usable
 from conformance.generate.looking import askable
 from conformance.generate.suites import versions
 from conformance.model import Case
 from conformance.replacement import replacing
 from conformance.spec.model import OpSpec
-from conformance.specification import Specification, definition_problem, spec_digest
+from conformance.specification import Specification, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -57,11 +57,7 @@ def read_failures(folder: Path, spec: Specification) -> tuple[Case, ...]:
 
 def _is_usable(spec: Specification, case: Case) -> bool:
     """Return whether a case from outside can be evaluated, as a negative test or as valid."""
-    if isinstance(spec, OpSpec):
-        return askable(spec, case)
-    if definition_problem(spec, case) or not fills(spec, case):
-        return False
-    return can_evaluate(spec, case) if case.reject is None else has_small_inputs(case)
+    return askable(spec, case) if isinstance(spec, OpSpec) else is_usable(spec, case)
 
 
 def keep_failures(

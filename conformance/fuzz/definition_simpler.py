@@ -17,12 +17,11 @@ from conformance.core.data import SEPARATOR, patterns_for
 from conformance.core.operator import Attribute, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, InvalidCase
-from conformance.generate.definition_cases import is_small
-from conformance.generate.definition_pool import MAX_LARGE_TERMS, main_types
+from conformance.generate.definition_bounds import can_evaluate, data_types, fills
+from conformance.generate.definition_pool import main_types
 from conformance.model import Case
-from conformance.specification import binding_of, violations
+from conformance.specification import binding_of
 
 Cost = tuple[Any, ...]
 Values = Mapping[str, Any]
@@ -61,34 +60,6 @@ def simpler_cases(operator: Operator, is_allowed: Callable[[Case], bool], case: 
     ]
 
 
-def can_evaluate(operator: Operator, case: Case) -> bool:
-    """Return whether a case is valid, not empty, and not too large to be evaluated."""
-    try:
-        binding = binding_of(operator, case)
-        return (
-            has_small_inputs(case)
-            and not violations(operator, case)
-            and is_small(binding, MAX_LARGE_TERMS)
-        )
-    except (ConformanceError, ValueError, TypeError):
-        return False
-
-
-def has_small_inputs(case: Case) -> bool:
-    """Return whether no input is larger than what is drawn."""
-    return all(prod(max(1, n) for n in shape) <= MAX_LARGE_TERMS for shape in case.shapes.values())
-
-
-def fills(operator: Operator, case: Case) -> bool:
-    """Return whether each tensor has a pattern that its element type can hold."""
-    if any(dtype not in operator.types[name] for name, dtype in case.types.items()):
-        return False
-    dtypes, patterns = _data_types(operator, case.types), case.pattern.split(SEPARATOR)
-    return len(patterns) == len(dtypes) and all(
-        pattern in patterns_for(dtype) for pattern, dtype in zip(patterns, dtypes, strict=True)
-    )
-
-
 def _variants(operator: Operator, case: Case) -> Iterator[Case]:
     """Yield the case with one thing changed, or with several that belong together."""
     yield from _without_tensors(operator, case)
@@ -125,8 +96,8 @@ def _without_tensors(operator: Operator, case: Case) -> Iterator[Case]:
 def _with_plainer_data(operator: Operator, case: Case) -> Iterator[Case]:
     """Yield the case with plainer patterns, of one tensor and of all, and in other types."""
     patterns = case.pattern.split(SEPARATOR)
-    plain = tuple(patterns_for(dtype)[0] for dtype in _data_types(operator, case.types))
-    for number, dtype in enumerate(_data_types(operator, case.types)):
+    plain = tuple(patterns_for(dtype)[0] for dtype in data_types(operator, case.types))
+    for number, dtype in enumerate(data_types(operator, case.types)):
         for pattern in patterns_for(dtype):
             changed = [*patterns[:number], pattern, *patterns[number + 1 :]]
             yield replace(case, pattern=SEPARATOR.join(changed))
@@ -186,14 +157,8 @@ def _distance(attribute: Attribute, value: Any) -> float:
     )
 
 
-def _data_types(operator: Operator, types: Mapping[str, str]) -> list[Any]:
-    """Return the element types of the tensors that patterns fill."""
-    filled = (tensor for tensor in operator.inputs if tensor.entries is None)
-    return [DTYPES[types.get(tensor.type, tensor.type)] for tensor in filled]
-
-
 def _plainness(operator: Operator, case: Case, patterns: list[str]) -> Iterator[int]:
-    for dtype, pattern in zip(_data_types(operator, case.types), patterns, strict=True):
+    for dtype, pattern in zip(data_types(operator, case.types), patterns, strict=True):
         yield patterns_for(dtype).index(pattern)
 
 

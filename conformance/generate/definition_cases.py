@@ -36,6 +36,9 @@ MAX_AXES = 3
 TRIES = 100
 """Draws for each case that is wanted, at most."""
 
+DRAWS = 12
+"""Draws for a case of a Hypothesis strategy, at most."""
+
 FAR = 1 << 100
 """Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
 
@@ -56,11 +59,13 @@ def definition_cases(
         def integer(low: int, high: int) -> int:
             return draw(st.integers(FAR + low, FAR + high)) - FAR
 
-        case = Draw(operator, integer).case(tuple(dtypes))
-        assume(case is not None)
-        assert case is not None
-        assume(not ranks or case.rank in ranks)
-        return case
+        # Drawn again here: what Hypothesis has to throw away too often fails its health check.
+        for _ in range(DRAWS):
+            case = Draw(operator, integer).case(tuple(dtypes))
+            if case is not None and (not ranks or case.rank in ranks):
+                return case
+        assume(condition=False)
+        raise AssertionError
 
     return cases()
 

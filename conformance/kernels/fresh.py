@@ -2,7 +2,8 @@
 
 The selection of an operator is published, with its data. Here its cases keep their shapes and
 attributes, which kill the mutants, and get data of a fresh seed; their kills are computed anew.
-Drawn cases have shapes that nobody has published either.
+Drawn cases have shapes that nobody has published either. The cases of a definition are selected
+anew by the seed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
@@ -19,16 +21,16 @@ from conformance.audit.mutant_states import mutant_states, survivor_table
 from conformance.audit.score import kill_levels
 from conformance.choices import SuiteName
 from conformance.generate import plan, recorded
+from conformance.generate.definition_suite import make_definitions
+from conformance.generate.definition_twins import with_other_data
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.generate.suites import versions
 from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
-from conformance.reference.build import build
-from conformance.spec import loader
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification, build, mutants_of, shipped_specs
 from conformance.suite.origin import carried_origin, shipped_origin
 from conformance.suite.recorded_cases import RecordedCase
 from conformance.suite.shipped_suite import proven_unreachable
@@ -79,7 +81,7 @@ class CaseGroup:
 
 
 def fresh_suite(
-    spec: OpSpec,
+    spec: Specification,
     out: Path,
     *,
     seed: int,
@@ -97,7 +99,10 @@ def fresh_suite(
     Raises:
         ConformanceError: whatever generating a suite raises.
     """
-    recorded_cases = recorded.read(spec.op) if spec is loader.shipped_specs().get(spec.op) else None
+    if not isinstance(spec, OpSpec):
+        # A seed decides which cases of a definition are drawn and selected, and their data.
+        return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
+    recorded_cases = recorded.read(spec.op) if spec is shipped_specs().get(spec.op) else None
     if recorded_cases is None:
         return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
     measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
@@ -185,7 +190,7 @@ def _build(
 
 
 def _select(
-    spec: OpSpec,
+    spec: Specification,
     out: Path,
     *,
     seed: int,
@@ -194,15 +199,19 @@ def _select(
     progress: parallel.Progress,
 ) -> Suite:
     """Select cases of an operator without recorded cases."""
-    generated = next(
-        plan.make([spec], root=seed, processes=processes, progress=progress, suite=suite)
+    effort: Any = {"root": seed, "processes": processes, "progress": progress, "suite": suite}
+    made = (
+        plan.make([spec], **effort)
+        if isinstance(spec, OpSpec)
+        else make_definitions([spec], **effort)
     )
+    generated = next(made)
     chosen = [v for v in generated.vectors if suite in generated.suites[v.id]]
     return _write(spec, out, chosen, generated, generated.strength, seed=seed, suite=suite)
 
 
 def _write(
-    spec: OpSpec,
+    spec: Specification,
     out: Path,
     vectors: Sequence[Vector],
     kills: Mapping[str, Sequence[Kill]] | plan.Made,
@@ -222,9 +231,13 @@ def _write(
         }
     # Claims name the suite; one with the few cases of the smoke suite keeps that name.
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else SuiteName.FRESH
-    is_shipped = spec is loader.shipped_specs().get(spec.op)
+    is_shipped = spec is shipped_specs().get(spec.op)
     basis = shipped_origin(spec) if is_shipped else carried_origin(spec, mutants_of(spec))
-    ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
+    ordered = (
+        with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
+        if isinstance(spec, OpSpec)
+        else with_other_data(spec, vectors, seed, suite)
+    )
     return write_suite(
         out,
         ((vector, (name,)) for vector in ordered),

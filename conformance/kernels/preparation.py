@@ -32,8 +32,7 @@ from conformance.run.independent_calls import IndependentCalls
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
 from conformance.run.worker_pool import ProcessExecutor
-from conformance.spec import loader
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, find_spec
 from conformance.suite.store import Suite
 
 MAX_SOURCE = 4 << 20
@@ -179,7 +178,7 @@ def prepare_kernel(
     check_choice(request.convention, CONVENTIONS, "convention")
     check_choice(request.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(request.precision)
-    spec = loader.find_spec(request.op)
+    spec = find_spec(request.op)
     seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
     if not 0 <= seed < SEEDS:
         raise UsageError(f"seed {seed}", hint="give a number from 0 to 4294967295, or none")
@@ -226,7 +225,7 @@ def prepare_kernel(
 
 
 def _processes(
-    sandbox: KernelSandbox, kernel: Any, spec: OpSpec, request: KernelRequest, limits: Limits
+    sandbox: KernelSandbox, kernel: Any, spec: Specification, request: KernelRequest, limits: Limits
 ) -> tuple[ProcessExecutor, KernelName]:
     """Return an executor of a kernel in the sandbox, and the kernel's name."""
     if isinstance(kernel, str) and is_program(kernel):
@@ -279,7 +278,7 @@ def _inline_executor(kernel: Any, request: KernelRequest) -> Inline:
     class Backend:
         name = getattr(kernel, "__name__", "kernel")
         version = "unknown"
-        capabilities = Capabilities(operators=(loader.find_spec(request.op).op,), **request.claims)
+        capabilities = Capabilities(operators=(find_spec(request.op).op,), **request.claims)
 
         def run(self, op: str, inputs: Any, attributes: Any) -> Any:  # noqa: ARG002
             try:

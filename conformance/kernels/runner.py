@@ -166,6 +166,8 @@ class BoundKernel:
         return [self._array(array) for array in (returned if plural else [returned])]
 
     def _tensor(self, array: Any) -> Any:
+        if array is None:  # an optional input that is absent
+            return None
         if array.dtype.name == "bfloat16":
             return self._torch.from_numpy(array.view(np.int16)).view(self._torch.bfloat16)
         return self._torch.from_numpy(array)
@@ -288,10 +290,13 @@ class MemoryFill:
 
 
 def decode_inputs(header: Header, payload: bytes, storage: Storage) -> list[Any]:
-    """Return the inputs of a request."""
+    """Return the inputs of a request, None for one that is absent."""
     inputs: list[Any] = []
     offset = 0
     for number, item in enumerate(header["inputs"]):
+        if item is None:
+            inputs.append(None)
+            continue
         dtype = _bf16() if item["dtype"] == "bf16" else np.dtype(CODES[item["dtype"]])
         size = dtype.itemsize * int(np.prod(item["shape"], dtype=np.int64))
         data = payload[offset : offset + size]
@@ -348,8 +353,9 @@ def respond(
     """
     problem = storage.late()
     inputs = decode_inputs(header, payload, storage)
-    before = [array.tobytes() for array in inputs]
-    layouts, expected_arithmetic = array_layouts(inputs), arithmetic()
+    given = {number: array for number, array in enumerate(inputs) if array is not None}
+    before = [array.tobytes() for array in given.values()]
+    layouts, expected_arithmetic = array_layouts([*given.values()]), arithmetic()
     fill.before_call({*map(len, before), *sizes})
     response: Header = {"number": header["number"], "ending": "returned"}
     returned: Any = []
@@ -368,11 +374,12 @@ def respond(
         response["ending"], response["message"] = "raised", describe(error)
     except BaseException as error:
         response["ending"], response["message"] = "aborted", describe(error)
-    after = [array.tobytes() for array in inputs]
+    after = [array.tobytes() for array in given.values()]
+    layouts_after = array_layouts([*given.values()])
     response["changed"] = [
         number
-        for number, layout in enumerate(array_layouts(inputs))
-        if after[number] != before[number] or layout != layouts[number]
+        for k, number in enumerate(given)
+        if after[k] != before[k] or layouts_after[k] != layouts[k]
     ]
     if arithmetic() != expected_arithmetic:
         problem = "the call left another rounding mode, or flushes subnormals from now on"

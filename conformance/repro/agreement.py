@@ -46,6 +46,8 @@ def disagreement(
     isolation = Isolation("process", 1, seconds, env=env)
     with isolation.executor_for(backend) as executor:
         result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
+    if outcome is None and result.status is Status.UNSUPPORTED and run.code != 0:
+        return f"in a check the backend does not support this vector: {one_line(result.message)}"
     if outcome is None or agrees(run, result, outcome, program=is_program(backend)):
         return ""
     if result.status is Status.PASS:

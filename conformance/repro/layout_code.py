@@ -26,7 +26,7 @@ def constants(layout: TensorLayout, vector: Vector) -> Iterator[str]:
     """Yield the assignments that the function needs."""
     inputs = {
         number: (name, layout.inputs[name])
-        for number, name in enumerate(vector.names)
+        for number, name in enumerate(vector.argument_names)
         if name in layout.inputs
     }
     outputs = {

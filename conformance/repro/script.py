@@ -193,8 +193,11 @@ def request_lines(vector: Vector, level: str, precision: Mapping[str, str]) -> I
     attributes = [f"    {key!r}: {value!r}," for key, value in fresh(case.attributes).items()]
     yield from ["attributes = {", *attributes, "}"] if attributes else ["attributes = {}"]
     yield "inputs = ["
-    for name, array in zip(vector.names, vector.inputs, strict=True):
-        yield f"    {array_source(array, '    ')},  # {name}"
+    for name, array in zip(vector.argument_names, vector.arguments, strict=True):
+        if array is None:
+            yield "    None,  # an optional input that is absent"
+        else:
+            yield f"    {array_source(array, '    ')},  # {name}"
     yield "]"
     yield ""
     if case.reject is not None:

@@ -113,3 +113,12 @@ def test_words_that_stand_for_numbers_are_drawn() -> None:
     paddings = [case.attributes.get("padding") for case in seen("torch.conv-2", 60)]
     assert {"same", "valid"} <= {p for p in paddings if isinstance(p, str)}
     assert any(isinstance(p, list) for p in paddings)
+
+
+def test_few_ranks_do_not_fail_the_health_check_of_hypothesis() -> None:
+    @settings(max_examples=15, deadline=None, database=None, phases=[Phase.generate])
+    @given(strategies.cases("onnx.Conv-22", dtypes=["f32"], ranks=[4]))
+    def check(case: Case) -> None:
+        assert (case.dtype, case.rank) == ("f32", 4)
+
+    check()

@@ -1,0 +1,58 @@
+"""What cases of a definition are evaluated: valid ones, not too large, whoever made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.negative import conditions
+from conformance.core.operator import Operator
+from conformance.dtypes import DTYPES, DType
+from conformance.errors import ConformanceError
+from conformance.generate.definition_cases import is_small
+from conformance.generate.definition_pool import MAX_LARGE_TERMS
+from conformance.model import Case
+from conformance.specification import binding_of, violations
+
+
+def is_usable(operator: Operator, case: Case) -> bool:
+    """Return whether a case from outside can be built, as a negative test or as a valid case."""
+    if case.types.keys() != operator.types.keys() or not fills(operator, case):
+        return False
+    if case.reject is None:
+        return can_evaluate(operator, case)
+    return case.reject in conditions(operator) and has_small_inputs(case)
+
+
+def can_evaluate(operator: Operator, case: Case) -> bool:
+    """Return whether a case is valid, not empty, and not too large to be evaluated."""
+    try:
+        return (
+            has_small_inputs(case)
+            and not violations(operator, case)
+            and is_small(binding_of(operator, case), MAX_LARGE_TERMS)
+        )
+    except (ConformanceError, ValueError, TypeError):
+        return False
+
+
+def has_small_inputs(case: Case) -> bool:
+    """Return whether no input is larger than what is drawn."""
+    return all(prod(max(1, n) for n in shape) <= MAX_LARGE_TERMS for shape in case.shapes.values())
+
+
+def fills(operator: Operator, case: Case) -> bool:
+    """Return whether each tensor has a pattern that its element type can hold."""
+    if any(dtype not in operator.types[name] for name, dtype in case.types.items()):
+        return False
+    dtypes, patterns = data_types(operator, case.types), case.pattern.split(SEPARATOR)
+    return len(patterns) == len(dtypes) and all(
+        pattern in patterns_for(dtype) for pattern, dtype in zip(patterns, dtypes, strict=True)
+    )
+
+
+def data_types(operator: Operator, types: Mapping[str, str]) -> list[DType]:
+    """Return the element types of the tensors that patterns fill."""
+    filled = (tensor for tensor in operator.inputs if tensor.entries is None)
+    return [DTYPES[types.get(tensor.type, tensor.type)] for tensor in filled]
