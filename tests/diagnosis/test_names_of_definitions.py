@@ -72,9 +72,31 @@ def test_a_pass_contradicts_though_the_suite_records_no_kill_of_it() -> None:
     """A suite records a few kills of each mutant of a definition."""
 
     def kernel(a: Array, b: Array) -> Array:
-        return lost_columns(a, b) if a.shape[0] == 1 and a.shape[1] == 9 else a @ b
+        return lost_columns(a, b) if sum(a.shape) % 3 == 0 else a @ b
 
     ids = [mutant.id for mutant in mutants_of(find_spec(OP))]
     failed, explanations = explained(kernel, recorded=ids)
+    assert len(failed) == 12
+    assert explanations == []
+
+
+def test_a_mutant_under_a_condition_is_named_with_it() -> None:
+    """The condition is in words of the operator, and no passing vector meets it."""
+
+    def kernel(a: Array, b: Array) -> Array:
+        return lost_columns(a, b) if a.shape[0] > 2 and a.shape[1] > 4 else a @ b
+
+    failed, (explanation,) = explained(kernel)
+    assert explanation.ids == ("column-tail-of-pack-zero-4 where M > 2 and K > 4",)
+    assert explanation.agreements.keys() == {vector.id for vector in failed}
+    assert explanation.mutants[0].description.endswith("but only where M > 2 and K > 4.")
+
+
+def test_a_condition_that_so_few_cases_meet_may_be_chance() -> None:
+    def kernel(a: Array, b: Array) -> Array:
+        shapes = ((1, 5), (4, 3), (5, 9))
+        return lost_columns(a, b) if a.shape in shapes and b.shape[1] == 5 else a @ b
+
+    failed, explanations = explained(kernel)
     assert len(failed) == 3
     assert explanations == []
