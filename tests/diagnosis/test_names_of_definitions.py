@@ -10,9 +10,9 @@ import numpy as np
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
-from conformance.grade.judge import judge
+from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import FAILED, Case, Vector
+from conformance.model import FAILED, Case, Status, Vector
 from conformance.specification import build, find_spec, mutants_of
 
 OP = "onnx.MatMul-13"
@@ -100,3 +100,15 @@ def test_a_condition_that_so_few_cases_meet_may_be_chance() -> None:
     failed, explanations = explained(kernel)
     assert len(failed) == 3
     assert explanations == []
+
+
+def test_results_have_the_targets_that_people_can_read() -> None:
+    shapes = {"X": (1, 1, 5), "W": (1, 1, 2)}
+    attributes = {"auto_pad": "SAME_LOWER", "strides": [2]}
+    case = Case("onnx.Conv-22", {"T": "f32"}, shapes, attributes, {}, pattern="whole+whole+whole")
+    vector = build(find_spec(case.op), case)
+    cut_off = "(ceil_div(size, strides) - 1) ...108d on an axis"
+    assert cut_off in vector.edges
+    assert make_result(vector, Status.PASS).edges == tuple(
+        target for target in vector.edges if "..." not in target
+    )
