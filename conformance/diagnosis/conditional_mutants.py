@@ -36,7 +36,10 @@ CANDIDATES = 6
 ALIKE = 3
 """Mutants that explain the same failures, at most: the first ones."""
 
-CONTRADICTING = 24
+MAX_COMPARED_FAILURES = 150
+"""Failures that are held against such a mutant, at most, the smallest first."""
+
+CONTRADICTING = 16
 """Passed vectors that contradict a mutant, at most, with which a search for conditions begins."""
 
 ROUNDS = 6
@@ -60,15 +63,16 @@ def conditional_mutants(evidence: OperatorResults, mutants: Sequence[Mutant]) ->
     if isinstance(evidence.spec, OpSpec) or len(evidence.failed) < MIN_AGREEING:
         return []
     conditional: list[Mutant] = []
-    explaining: Counter[frozenset[str]] = Counter()
+    conditions: dict[frozenset[str], list[str]] = {}
     for mutant in _likely(evidence, mutants):
         agreeing = _agreeing(evidence, mutant)
-        if len(agreeing) < MIN_AGREEING or explaining[agreeing] >= ALIKE:
+        earlier = conditions.setdefault(agreeing, [])
+        if len(agreeing) < MIN_AGREEING or len(earlier) >= ALIKE:
             continue
-        limited = _Limited(evidence, mutant, agreeing).find()
-        if limited is not None:
-            conditional.append(limited)
-            explaining[agreeing] += 1
+        condition = _Limited(evidence, mutant, agreeing).find(earlier)
+        if condition is not None:
+            conditional.append(under(mutant, condition))
+            earlier.append(condition)
     return conditional
 
 
@@ -100,10 +104,10 @@ def _likely(evidence: OperatorResults, mutants: Sequence[Mutant]) -> list[Mutant
 
 def _agreeing(evidence: OperatorResults, mutant: Mutant) -> frozenset[str]:
     implementation = implementation_of(evidence.spec, mutant.change)
+    showing = (id for id in evidence.failed if evidence.may_show(id, [mutant]))
     agreements = {
-        id: failure.agreement(implementation, {})
-        for id, failure in evidence.failed.items()
-        if evidence.may_show(id, [mutant])
+        id: evidence.failed[id].agreement(implementation, {})
+        for id in islice(showing, MAX_COMPARED_FAILURES)
     }
     equal_count = sum(agreement is Agreement.EQUAL for agreement in agreements.values())
     agreeing = frozenset(id for id, agreement in agreements.items() if agreement)
@@ -119,23 +123,30 @@ class _Limited:
     agreeing: frozenset[str]
     looked_at: dict[str, bool] = field(default_factory=dict)
 
-    def find(self) -> Mutant | None:
-        """Find the mutant under the likeliest condition that nothing contradicts."""
+    def find(self, earlier: Sequence[str]) -> str | None:
+        """Find the likeliest condition under which nothing contradicts the mutant.
+
+        It is one of ``earlier`` conditions, if it can be.
+        """
         contradicting = set(islice(self._contradicting(self.mutant), CONTRADICTING))
+        for condition in earlier if contradicting else ():
+            if next(self._contradicting(under(self.mutant, condition)), None) is None:
+                return condition
         for _ in range(ROUNDS if contradicting else 0):
-            condition = self._condition(contradicting)
-            if condition is None:
+            likeliest = self._condition(contradicting)
+            if likeliest is None:
                 return None
-            limited = under(self.mutant, condition)
+            limited = under(self.mutant, likeliest)
             more = set(islice(self._contradicting(limited), CONTRADICTING))
             if not more:
-                return limited
+                return likeliest
             contradicting |= more
         return None
 
     def _contradicting(self, mutant: Mutant) -> Iterator[str]:
         """The passed vectors that a mutant would fail."""
-        for code_path in {self.evidence.code_path(id) for id in self.agreeing}:
+        agreeing = (id for id in self.evidence.failed if id in self.agreeing)
+        for code_path in dict.fromkeys(map(self.evidence.code_path, agreeing)):
             for id in self.evidence.passed_ids(code_path, [mutant]):
                 if self._contradicts(id):
                     yield id
@@ -161,7 +172,8 @@ class _Limited:
         ways = comb(len(self.agreeing) + len(contradicting), len(self.agreeing))
         if comb(len(telling), len(best)) > CHANCE * ways:
             return None
-        return " and ".join(f"({c.text})" if " or " in c.text else c.text for c in best)
+        texts = sorted(f"({c.text})" if " or " in c.text else c.text for c in best)
+        return " and ".join(texts)
 
 
 def _cheapest(conditions: Sequence[CaseCondition], against: Any) -> list[CaseCondition]:
