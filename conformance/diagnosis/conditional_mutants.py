@@ -42,6 +42,9 @@ MAX_COMPARED_FAILURES = 150
 CONTRADICTING = 16
 """Passed vectors that contradict a mutant, at most, with which a search for conditions begins."""
 
+FIRST_PASSES = 100
+"""Passed vectors of a code path, at most, among which these are looked for."""
+
 ROUNDS = 6
 """How often a condition is made narrower, at most."""
 
@@ -128,7 +131,8 @@ class _Limited:
 
         It is one of ``earlier`` conditions, if it can be.
         """
-        contradicting = set(islice(self._contradicting(self.mutant), CONTRADICTING))
+        first = self._contradicting(self.mutant, FIRST_PASSES)
+        contradicting = set(islice(first, CONTRADICTING))
         for condition in earlier if contradicting else ():
             if next(self._contradicting(under(self.mutant, condition)), None) is None:
                 return condition
@@ -143,11 +147,11 @@ class _Limited:
             contradicting |= more
         return None
 
-    def _contradicting(self, mutant: Mutant) -> Iterator[str]:
-        """The passed vectors that a mutant would fail."""
+    def _contradicting(self, mutant: Mutant, most: int | None = None) -> Iterator[str]:
+        """The passed vectors that a mutant would fail, of the first ``most`` of a code path."""
         agreeing = (id for id in self.evidence.failed if id in self.agreeing)
         for code_path in dict.fromkeys(map(self.evidence.code_path, agreeing)):
-            for id in self.evidence.passed_ids(code_path, [mutant]):
+            for id in islice(self.evidence.passed_ids(code_path, [mutant]), most):
                 if self._contradicts(id):
                     yield id
 
