@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache, reduce
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ MAX_NAME = 48
 """Characters of a target's name."""
 
 _HASH_DIGITS = 4
+_CUT_OFF = re.compile(rf"\.\.\.[0-9a-f]{{{_HASH_DIGITS}}}")
 
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -39,6 +41,11 @@ def shortened(text: str, most: int = MAX_NAME) -> str:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
     return f"{text[: most - _HASH_DIGITS - 3]}...{digest}"
+
+
+def readable(names: Iterable[str]) -> tuple[str, ...]:
+    """List the names of targets that are not shortened: others tell a reader nothing."""
+    return tuple(name for name in names if not _CUT_OFF.search(name))
 
 
 def entries_of(value: Any) -> tuple[Any, ...]:

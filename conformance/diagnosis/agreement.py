@@ -39,7 +39,7 @@ SHARE = 0.01
 """Nor does this share of what a mutant gives."""
 
 
-SMALL = 2_000
+SMALL = 8_000
 """Elements of inputs and outputs of a vector whose reference is kept in memory."""
 
 

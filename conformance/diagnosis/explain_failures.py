@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.code_path import code_path_of
+from conformance.diagnosis.conditional_mutants import conditional_mutants
 from conformance.diagnosis.error_regions import MIN_SHARING, Region, WrongElements, region_of_most
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
@@ -47,6 +48,7 @@ def explain_failures(
     arguments = _Arguments(noticed, precision, level)
     evidence = arguments.evidence(spec, results, read)
     explanations = Search(evidence, mutants, chosen=chosen).run()
+    explanations = _under_conditions(evidence, explanations, mutants, chosen) or explanations
     explanations = (
         _beside_a_place(evidence, results, explanations, mutants, read, arguments, chosen)
         or explanations
@@ -144,6 +146,28 @@ class _Arguments:
             level=self.level,
             only=only,
         )
+
+
+def _under_conditions(
+    evidence: OperatorResults,
+    explanations: Sequence[Explanation],
+    mutants: Sequence[Mutant],
+    chosen: bool,
+) -> list[Explanation] | None:
+    """What explains the failures if mutants may hold under conditions alone.
+
+    None where no more is explained.
+    """
+    explained = {vector for explanation in explanations for vector in explanation.agreements}
+    if len(explained) == len(evidence.failed):
+        return None
+    conditional = conditional_mutants(evidence, mutants)
+    if not conditional:
+        return None
+    named = {m.id: m for explanation in explanations for m in explanation.mutants}
+    limited = Search(evidence, [*named.values(), *conditional], chosen=chosen).run()
+    more = {vector for explanation in limited for vector in explanation.agreements}
+    return limited if len(more) > len(explained) else None
 
 
 def _beside_a_place(

@@ -7,7 +7,8 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from conformance.diagnosis.agreement import ObservedVector
+from conformance.core.case_conditions import CaseConditions
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpack_outputs
 from conformance.model import FAILED, Case, Result, Status, Vector
@@ -55,6 +56,7 @@ class OperatorResults:
         self._passed: dict[CodePath, list[str]] = {}
         self._cases: dict[str, Case] = {}
         self._shown: dict[Change, Mapping[str, bool]] = {}
+        self._glanced: dict[tuple[str, str], Agreement] = {}
         followed: dict[str, str] = {}
         failures = []
         for result in results:
@@ -82,7 +84,7 @@ class OperatorResults:
                 )
                 self._code_paths[result.id] = code_path_of(spec, vector.case)
                 self._cases[result.id] = vector.case
-        self._read = lru_cache(CACHED_VECTORS)(
+        self.read_passed = lru_cache(CACHED_VECTORS)(
             lambda id: ObservedVector(
                 spec, read(id), None, precision, level, followed.get(id), only
             )
@@ -100,6 +102,11 @@ class OperatorResults:
         hold at native too, which accepts more, but not at exact. Of definitions it does not record
         all: geometry rules vectors out, and recorded kills come first.
         """
+        ids = islice(self.passed_ids(code_path, mutants), MAX_COMPARED_PASSES)
+        yield from map(self.read_passed, ids)
+
+    def passed_ids(self, code_path: CodePath, mutants: Sequence[Mutant]) -> Iterator[str]:
+        """Yield the ids of the vectors of :meth:`passed`."""
         ids = {mutant.id for mutant in mutants}
         passed: Iterable[str] = self._passed.get(code_path, ())
         if isinstance(self.spec, OpSpec):
@@ -109,7 +116,36 @@ class OperatorResults:
         else:
             passed = sorted(passed, key=lambda id: ids.isdisjoint(self._noticed.get(id, ())))
             passed = (id for id in passed if any(self.may_show(id, [m]) for m in mutants))
-        yield from map(self._read, islice(passed, MAX_COMPARED_PASSES))
+        yield from passed
+
+    def glance(
+        self,
+        failure: str,
+        mutant: Mutant,
+        similar: dict[tuple[str | bytes, ...], Agreement] | None = None,
+    ) -> Agreement:
+        """Compare a failure with a mutant at first sight, once.
+
+        ``similar`` keeps results for the same outputs, as for
+        :meth:`~conformance.diagnosis.agreement.ObservedVector.quick_agreement`.
+        """
+        key = failure, mutant.id
+        if key not in self._glanced:
+            implementation = implementation_of(self.spec, mutant.change)
+            agreements = {} if similar is None else similar
+            self._glanced[key] = self.failed[failure].quick_agreement(implementation, agreements)
+        return self._glanced[key]
+
+    @property
+    def ids(self) -> list[str]:
+        """The vectors that passed or failed, in the order of :attr:`conditions`."""
+        return list(self._cases)
+
+    @cached_property
+    def conditions(self) -> CaseConditions:
+        """Conditions on the cases of a definition."""
+        assert not isinstance(self.spec, OpSpec)
+        return CaseConditions(self.spec, self._geometry.bindings)
 
     def may_show(self, vector: str, mutants: Iterable[Mutant]) -> bool:
         """Return whether each of some mutants may change the outputs of a vector.

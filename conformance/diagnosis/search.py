@@ -321,14 +321,13 @@ class Search:
 
     def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
-        observed, code_path = self._evidence.failed[vector], self._evidence.code_path(vector)
+        code_path = self._evidence.code_path(vector)
         known_agreements: dict[tuple[str | bytes, ...], Agreement] = {}
         for mutants in hypotheses:
             if len(mutants) > 1 and not self._may_meet(vector, mutants):
                 continue
-            implementation = self._implementation(mutants)
             if (
-                observed.quick_agreement(implementation, known_agreements)
+                self._glance(vector, mutants, known_agreements)
                 and self._strain(mutants, code_path) is not None
             ):
                 explanation = self._explanation(mutants, code_path)
@@ -345,6 +344,17 @@ class Search:
                 in_order = explanation.strained <= max(within, STRAINED * explanation.equal_count)
                 if vector in explanation.agreements and enough and in_order:
                     yield explanation
+
+    def _glance(
+        self,
+        vector: str,
+        mutants: Mutants,
+        known_agreements: dict[tuple[str | bytes, ...], Agreement],
+    ) -> Agreement:
+        if len(mutants) == 1:
+            return self._evidence.glance(vector, mutants[0], known_agreements)
+        implementation = self._implementation(mutants)
+        return self._evidence.failed[vector].quick_agreement(implementation, known_agreements)
 
     def _each_has_equal_failure(self, mutants: Mutants) -> bool:
         """Whether each of several mutants is equal to a failure that it explains alone."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conformance.core.watch import readable
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, worst_element
 from conformance.grade.followed_interpretations import (
@@ -149,7 +150,7 @@ def make_result(
         id=vector.id,
         op=sys.intern(vector.case.op),
         status=status,
-        edges=vector.edges,
+        edges=readable(vector.edges),
         message=message,
         kind=str(kind),
         reading=reading,

@@ -10,9 +10,9 @@ import numpy as np
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
-from conformance.grade.judge import judge
+from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import FAILED, Case, Vector
+from conformance.model import FAILED, Case, Status, Vector
 from conformance.specification import build, find_spec, mutants_of
 
 OP = "onnx.MatMul-13"
@@ -72,9 +72,43 @@ def test_a_pass_contradicts_though_the_suite_records_no_kill_of_it() -> None:
     """A suite records a few kills of each mutant of a definition."""
 
     def kernel(a: Array, b: Array) -> Array:
-        return lost_columns(a, b) if a.shape[0] == 1 and a.shape[1] == 9 else a @ b
+        return lost_columns(a, b) if sum(a.shape) % 3 == 0 else a @ b
 
     ids = [mutant.id for mutant in mutants_of(find_spec(OP))]
     failed, explanations = explained(kernel, recorded=ids)
+    assert len(failed) == 12
+    assert explanations == []
+
+
+def test_a_mutant_under_a_condition_is_named_with_it() -> None:
+    """The condition is in words of the operator, and no passing vector meets it."""
+
+    def kernel(a: Array, b: Array) -> Array:
+        return lost_columns(a, b) if a.shape[0] > 2 and a.shape[1] > 4 else a @ b
+
+    failed, (explanation,) = explained(kernel)
+    assert explanation.ids == ("column-tail-of-pack-zero-4 where K > 4 and M > 2",)
+    assert explanation.agreements.keys() == {vector.id for vector in failed}
+    assert explanation.mutants[0].description.endswith("but only where K > 4 and M > 2.")
+
+
+def test_a_condition_that_so_few_cases_meet_may_be_chance() -> None:
+    def kernel(a: Array, b: Array) -> Array:
+        shapes = ((1, 5), (4, 3), (5, 9))
+        return lost_columns(a, b) if a.shape in shapes and b.shape[1] == 5 else a @ b
+
+    failed, explanations = explained(kernel)
     assert len(failed) == 3
     assert explanations == []
+
+
+def test_results_have_the_targets_that_people_can_read() -> None:
+    shapes = {"X": (1, 1, 5), "W": (1, 1, 2)}
+    attributes = {"auto_pad": "SAME_LOWER", "strides": [2]}
+    case = Case("onnx.Conv-22", {"T": "f32"}, shapes, attributes, {}, pattern="whole+whole+whole")
+    vector = build(find_spec(case.op), case)
+    cut_off = "(ceil_div(size, strides) - 1) ...108d on an axis"
+    assert cut_off in vector.edges
+    assert make_result(vector, Status.PASS).edges == tuple(
+        target for target in vector.edges if "..." not in target
+    )
