@@ -26,6 +26,7 @@ from conformance.core.watch import (
     comparison_text,
     entries_of,
     events_of,
+    readable,
     shortened,
 )
 from conformance.dtypes import DTYPES, Array
@@ -93,8 +94,11 @@ def targets_of(
 
 
 def reported_names(targets: Iterable[Target]) -> tuple[str, ...]:
-    """List the names of the targets that reports list, in order."""
-    return tuple(sorted(target.name for target in targets if target.kind.is_reported))
+    """List the names of the targets that reports list, in order.
+
+    Names that had to be shortened tell a reader nothing.
+    """
+    return tuple(sorted(readable(target.name for target in targets if target.kind.is_reported)))
 
 
 class _CaseTargets:

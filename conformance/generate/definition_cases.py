@@ -94,7 +94,12 @@ def draw_cases(
 
 
 def is_small(binding: Binding, max_terms: int) -> bool:
-    """Return whether there is something to compute, and not too much of it."""
+    """Return whether there is something to compute, and not too much of it.
+
+    An input may be large of which little is read, as where windows lie mostly outside.
+    """
+    if any(prod(shape) > max_terms for shape in binding.shapes.values()):
+        return False
     for definition in binding.operator.define.values():
         extents = binding.flat([*definition.at.values(), *definition.over.values()])
         if not 0 < prod(extents) <= max_terms or min(extents, default=1) < 1:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.core.watch import readable
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, worst_element
 from conformance.grade.followed_interpretations import (
@@ -150,7 +149,7 @@ def make_result(
         id=vector.id,
         op=sys.intern(vector.case.op),
         status=status,
-        edges=readable(vector.edges),
+        edges=vector.edges,
         message=message,
         kind=str(kind),
         reading=reading,

@@ -37,7 +37,7 @@ def drawn(op: str) -> tuple[Case, ...]:
 
     @seed(45)
     @settings(
-        max_examples=2 * DRAWN,
+        max_examples=5 * DRAWN,
         phases=[Phase.generate],
         database=None,
         deadline=None,

@@ -41,7 +41,7 @@ def shown(op: str) -> frozenset[str]:
     """The mutants of the catalogue that drawn cases of an operator kill."""
     operator = load_operator(op)
     left = list(catalogue_mutants(operator))
-    for case in drawn(op, 150):
+    for case in drawn(op, 300):
         here = Subject(operator, case, inputs_of(operator, case))
         left = [mutant for mutant in left if not is_killed(here, mutant)]
     return frozenset(m.id for m in catalogue_mutants(operator)) - {m.id for m in left}
