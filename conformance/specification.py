@@ -341,7 +341,7 @@ def definition_problem(spec: Operator, case: Case) -> str:
 
 
 def order_problem(spec: Operator, vector: Vector) -> str:
-    """Say how the inputs of a vector are not in its operator's order; empty if they are."""
+    """Say how inputs are not in the operator's order; empty if they are."""
     names = vector.argument_names
     if names != [name if name in vector.names else "" for name in spec.tensors][: len(names)]:
         return f"its inputs stand in another order, {', '.join(vector.names)}"
@@ -350,7 +350,7 @@ def order_problem(spec: Operator, vector: Vector) -> str:
 
 def planes_of(spec: Specification, rank: int) -> int:
     """Return how many dimensions of an output, from the first, only tell planes apart."""
-    return spec.layout.planes if isinstance(spec, OpSpec) else max(0, rank - 2)
+    return spec.layout.planes if isinstance(spec, OpSpec) else max(0, rank - PLANE)
 
 
 def takes_all(spec: Specification, case: Case) -> bool:
@@ -373,6 +373,9 @@ def document_of(spec: Specification) -> tuple[str, str]:
     document = spec.data.get("document", {})
     return document.get("title", ""), document.get("url", "")
 
+
+PLANE = 2
+"""The last dimensions of an output, which a table shows together."""
 
 MAX_RANK = 5
 """The largest rank of tensors of a definition that claims speak of."""

@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
 from conformance.audit.trivial_implementations import trivial_passes
+from conformance.core.case_geometry import may_differ as may_differ_of_definition
 from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
-from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.reference.batches import CaseBatch, batch_of
-from conformance.reference.changes import may_differ
-from conformance.reference.implementations import (
+from conformance.implementations import (
     Implementation,
     implementation_of,
     subject_of,
 )
+from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.reference.batches import CaseBatch, batch_of
+from conformance.reference.changes import may_differ
 from conformance.reference.subject import Altered
 from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Mutant
@@ -79,7 +80,7 @@ class MutantRunner:
         """
         if not isinstance(self.spec, OpSpec):
             implementations: list[Any] = [made for _, made in self._implementations]
-            return self.spec.may_differ(cases, implementations)
+            return may_differ_of_definition(self.spec, cases, implementations)
         may = np.ones((len(cases), len(self.mutants)), np.bool_)
         if isinstance(self.spec, Operator):
             return may  # what changes nothing in a case is found when it is evaluated

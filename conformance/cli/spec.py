@@ -303,15 +303,15 @@ def _lint_definition(file: Path) -> bool:
     if problems:
         click.echo(f"{file}: {number_of(len(problems), 'problem')}")
         return False
+    names = ", ".join(operator.define)
+    click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")
+    if not any(windowed_sum(operator, output) for output in operator.outputs):
+        click.echo(f"{file}: precision tiled does not apply, no taps are shared by windows")
     lines = [] if _is_shipped(file) else [*inapplicable_lines(operator)]
     for line in lines[:1]:
         click.echo(f"{file}: {line}")
     for line in lines[1:]:
         click.echo("\n".join(wrap(line, WIDTH, " " * 6, " " * 4)))
-    names = ", ".join(operator.define)
-    click.echo(f"{file}: ok, defines {names} of {', '.join(operator.tensors)}")
-    if not any(windowed_sum(operator, output) for output in operator.outputs):
-        click.echo(f"{file}: precision tiled does not apply, no taps are shared by windows")
     return True
 
 

@@ -52,6 +52,10 @@ def left_out(operator: Operator) -> tuple[LeftOut, ...]:
     return _read(operator)[1]
 
 
+MAX_ROLES = 8
+"""Roles that are named which an operator lacks."""
+
+
 def inapplicable_lines(operator: Operator) -> Iterator[str]:
     """Yield how many mutants of the catalogue do not apply, then each reason."""
     excluded = left_out(operator)
@@ -63,7 +67,7 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
     ):
         mutants = [mutant for mutant in excluded if mutant.why is why]
         if mutants:
-            yield f"{reason}: {len(mutants)}{counted(mutants, len(mutants))}{advice}"
+            yield f"{reason}: {len(mutants)}{counted(mutants, MAX_ROLES)}{advice}"
 
 
 @lru_cache(maxsize=64)

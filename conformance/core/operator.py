@@ -10,32 +10,22 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
-from conformance.dtypes import DTYPES, Array
+from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
-
-if TYPE_CHECKING:
-    from conformance.core.case_geometry import Geometry
-    from conformance.core.implementation import Implementation
-    from conformance.core.mutant_changes import DefinitionChange
-    from conformance.core.subject import Subject
-    from conformance.model import Case
 
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
@@ -247,43 +237,6 @@ class Operator:
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
-
-    def implementation(self, *changes: DefinitionChange) -> Implementation:
-        """Return the operator under some changes."""
-        return _implementation(self, changes)
-
-    def subject(
-        self,
-        case: Case,
-        inputs: Sequence[Array | None],
-        shapes: Collection[tuple[int, ...]] = (),
-    ) -> Subject:
-        """Prepare a valid case to be evaluated under implementations."""
-        from conformance.core.subject import Subject
-
-        return Subject(self, case, inputs, shapes)
-
-    def may_differ(
-        self, cases: Sequence[Case], implementations: Sequence[Implementation]
-    ) -> NDArray[np.bool_]:
-        """Mark the implementations that may have other outputs, (cases, implementations)."""
-        from conformance.core.case_geometry import may_differ
-
-        return may_differ(self, cases, implementations)
-
-    def geometry(self, cases: Sequence[Case]) -> Geometry:
-        """Prepare valid cases to look where implementations may have other outputs."""
-        from conformance.core.case_geometry import Geometry
-
-        return Geometry(self, cases)
-
-
-@lru_cache(maxsize=4096)
-def _implementation(operator: Operator, changes: tuple[DefinitionChange, ...]) -> Implementation:
-    """An operator under some changes, whose texts are parsed once."""
-    from conformance.core.implementation import Implementation
-
-    return Implementation(operator, *changes)
 
 
 @lru_cache(maxsize=64)

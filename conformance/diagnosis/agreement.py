@@ -22,8 +22,8 @@ from conformance.diagnosis.output_subset import OutputSubset, select_outputs
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.interpretation_match import required_precision
+from conformance.implementations import EvaluatedCase, Implementation, subject_of
 from conformance.model import Answer, Vector
-from conformance.reference.implementations import EvaluatedCase, Implementation, subject_of
 from conformance.spec.catalogue import Change
 from conformance.specification import Specification, interpretation_changes
 

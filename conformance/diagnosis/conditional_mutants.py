@@ -20,7 +20,7 @@ import numpy as np
 from conformance.core.case_conditions import CaseCondition
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.operator_results import OperatorResults
-from conformance.reference.implementations import implementation_of
+from conformance.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 

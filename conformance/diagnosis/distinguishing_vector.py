@@ -9,8 +9,8 @@ import numpy as np
 
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Mutants
+from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import Vector
-from conformance.reference.implementations import Implementation, implementation_of, subject_of
 from conformance.specification import Specification
 from conformance.suite.entries import Entry
 

@@ -16,8 +16,8 @@ from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
 from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, OperatorResults
 from conformance.diagnosis.search import Search
 from conformance.failure_kind import FailureKind
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import ALL_OPEN, Answer, Result, Status, Vector
-from conformance.reference.implementations import implementation_of, subject_of
 from conformance.spec.catalogue import Mutant
 from conformance.specification import Specification
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from conformance.core.case_conditions import CaseConditions
+from conformance.core.case_geometry import Geometry
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpack_outputs
+from conformance.implementations import implementation_of
 from conformance.model import FAILED, Case, Result, Status, Vector
-from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Change, Mutant
 from conformance.spec.model import OpSpec
 from conformance.specification import Specification
-
-if TYPE_CHECKING:
-    from conformance.core.case_geometry import Geometry
 
 MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -168,7 +166,7 @@ class OperatorResults:
     @cached_property
     def _geometry(self) -> Geometry:
         assert not isinstance(self.spec, OpSpec)
-        return self.spec.geometry(list(self._cases.values()))
+        return Geometry(self.spec, list(self._cases.values()))
 
     @property
     def code_paths(self) -> frozenset[CodePath]:

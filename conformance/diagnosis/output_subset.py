@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from conformance.dtypes import Array
-from conformance.reference.implementations import EvaluatedCase, Implementation
+from conformance.implementations import EvaluatedCase, Implementation
 
 T = TypeVar("T")
 

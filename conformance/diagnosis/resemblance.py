@@ -10,7 +10,7 @@ from itertools import islice
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.operator_results import OperatorResults
-from conformance.reference.implementations import implementation_of
+from conformance.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 
 MIN_FAILURES = 10

@@ -25,7 +25,7 @@ from conformance.diagnosis.explanation import (
 )
 from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import DTYPES
-from conformance.reference.implementations import (
+from conformance.implementations import (
     Implementation,
     implementation_of,
     may_be_together,

@@ -12,12 +12,12 @@ from conformance.audit.kills import MutantRunner
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.exception_text import comparison_key
 from conformance.grade.returned import unpack_outputs
-from conformance.model import FAILED, Result, Vector
-from conformance.reference.implementations import (
+from conformance.implementations import (
     Implementation,
     implementation_of,
     may_be_together,
 )
+from conformance.model import FAILED, Result, Vector
 from conformance.specification import Specification, interpretation_changes
 
 MAX_PAIRED = 6

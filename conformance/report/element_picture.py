@@ -31,6 +31,9 @@ MAX_WIDTH = 340
 MAX_NAME = 40
 """Characters of a tensor's name that are shown at most."""
 
+PLANE = 2
+"""The dimensions of a slice that is drawn."""
+
 
 def element_pictures(picture: ElementPicture | None) -> tuple[SvgPicture, ...]:
     """Draw each input of a finding's ``detail["reads"]``, as far as its numbers fit together."""
@@ -65,7 +68,7 @@ def slice_caption(tensor: ReadTensor, part: ReadSlice) -> str:
 def _is_sound(tensor: ReadTensor) -> bool:
     """Return whether the numbers of a tensor fit together."""
     return all(
-        len(part.at) == max(0, len(tensor.shape) - 2)
+        len(part.at) == max(0, len(tensor.shape) - PLANE)
         and all(low < high for axis in (part.rows, part.columns) for low, high in pairwise(axis))
         and all(
             [len(part.columns)] * len(part.rows) == [len(row) for row in rows]

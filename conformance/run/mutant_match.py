@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpack_outputs
+from conformance.implementations import implementation_of
 from conformance.model import Result
-from conformance.reference.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
 from conformance.suite.store import Suite
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from conformance.errors import ConformanceError
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding
-from conformance.reference.implementations import implementation_of, subject_of
 from conformance.spec.catalogue import Change
 from conformance.specification import planes_of
 from conformance.suite.store import Suite

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from conformance.core.loader import load_operator
+from conformance.dtypes import Array
 from conformance.generate.definition_cases import definition_cases
 from conformance.model import Case
 
@@ -30,3 +32,12 @@ def drawn(op: str, count: int, dtypes: tuple[str, ...] = ()) -> tuple[Case, ...]
 
     draw()
     return tuple(cases)
+
+
+def same_values(array: Array, other: Array) -> bool:
+    """Return whether arrays have the same numbers: numpy does not know the NaN of bf16."""
+    wide = (a.astype(np.float64) if a.dtype.kind not in "iu" else a for a in (array, other))
+    first, second = wide
+    return array.shape == other.shape and np.array_equal(
+        first, second, equal_nan=first.dtype.kind == "f"
+    )

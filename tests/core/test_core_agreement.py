@@ -14,12 +14,12 @@ from conformance.core.mutants import mutants_of
 from conformance.core.subject import Subject
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.dtypes import Array
-from conformance.model import Answer, Case, Vector
-from conformance.reference.implementations import (
+from conformance.implementations import (
     implementation_of,
     may_be_together,
     subject_of,
 )
+from conformance.model import Answer, Case, Vector
 
 CONV = load_operator("onnx.Conv-22")
 BANK = {mutant.id: mutant for mutant in mutants_of(CONV)}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 import pytest
-from core_draws import drawn
+from core_draws import drawn, same_values
 
 from conformance.core.case_geometry import may_differ
 from conformance.core.data import inputs_of
@@ -70,7 +69,7 @@ def test_what_is_not_marked_has_the_right_outputs(op: str) -> None:
             outputs = here.computed(implementation)
             if not may:
                 assert outputs is not None
-                np.testing.assert_equal(outputs, here.outputs)
+                assert all(map(same_values, outputs, here.outputs))
             same += outputs is here.outputs
     # Nearly all that has no effect is known without any evaluation.
     assert (~table).sum() > 0.9 * same

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_draws import drawn
+from core_draws import drawn, same_values
 
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
@@ -208,7 +208,7 @@ def test_what_is_not_evaluated_is_unchanged(op: str) -> None:
             except ConformanceError:
                 continue
             compared += 1
-            np.testing.assert_equal(outputs, here.outputs, str(mutant.id))
+            assert all(map(same_values, outputs, here.outputs)), mutant.id
     assert compared > 100
 
 

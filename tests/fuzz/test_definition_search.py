@@ -20,8 +20,8 @@ from conformance.fuzz.session import FuzzSession, SearchResult
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.definition_pool import drawn_pool
 from conformance.generate.narrow import Claim, claimed
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case
-from conformance.reference.implementations import implementation_of, subject_of
 from conformance.run.inline import Inline
 from conformance.specification import (
     case_from_inputs,

@@ -116,11 +116,11 @@ def test_the_header_is_the_one_of_the_clients(tmp_path):
 class TestOtherCommands:
     @pytest.fixture
     def backend(self):
-        return f"exec:{shlex.join([sys.executable, '-S', '-E', str(RUNNER), 'careful'])}"
+        return f"exec:{shlex.join([sys.executable, '-S', '-E', str(RUNNER), 'raises'])}"
 
     def test_a_script_reproduces_a_failure_without_the_package(self, backend, tmp_path):
         script = tmp_path / "wrong.py"
-        words = ["repro", "f32-1x1x7-cancel-40b2b46f", "--backend", backend, "--out", str(script)]
+        words = ["repro", "f32-1x1x1x1-nan-470c9d17", "--backend", backend, "--out", str(script)]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.output
         assert "it exits with 1" in shown.stderr
@@ -131,8 +131,8 @@ class TestOtherCommands:
     def test_a_script_whose_program_does_not_start_tests_nothing(self, tmp_path):
         runner, script = tmp_path / "runner.py", tmp_path / "wrong.py"
         shutil.copy(RUNNER, runner)
-        backend = f"exec:{shlex.join([sys.executable, '-S', '-E', str(runner), 'careful'])}"
-        words = ["repro", "f32-1x1x7-cancel-40b2b46f", "--backend", backend, "--out", str(script)]
+        backend = f"exec:{shlex.join([sys.executable, '-S', '-E', str(runner), 'raises'])}"
+        words = ["repro", "f32-1x1x1x1-nan-470c9d17", "--backend", backend, "--out", str(script)]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.output
         runner.unlink()

@@ -7,18 +7,21 @@ Diagnosis and audit ask through these protocols. Rules of a family have them in
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from conformance.core.implementation import Implementation as ChangedDefinition
+from conformance.core.operator import Operator
+from conformance.core.subject import Subject as DefinitionSubject
 from conformance.dtypes import Array
 from conformance.model import Case
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Change
 from conformance.spec.model import OpSpec, RuleChange
 from conformance.spec.rule_change import find_cycle
+
+Specification = OpSpec | Operator
 
 
 class Implementation(Protocol):
@@ -57,35 +60,15 @@ class EvaluatedCase(Protocol[I]):
         """Mark for each output the elements that an implementation leaves unspecified."""
 
 
-class Stated(Protocol):
-    """An operator that makes implementations and evaluated cases itself: a definition."""
-
-    def implementation(self, *changes: Any) -> Implementation:
-        """Return the operator under some changes."""
-
-    def subject(
-        self,
-        case: Case,
-        inputs: Sequence[Array | None],
-        shapes: Collection[tuple[int, ...]] = (),
-    ) -> EvaluatedCase[Any]:
-        """Prepare a valid case; ``shapes`` are further output shapes that are of interest."""
-
-    def may_differ(
-        self, cases: Sequence[Case], implementations: Sequence[Any], /
-    ) -> NDArray[np.bool_]:
-        """Mark the implementations that may have other outputs, (cases, implementations)."""
-
-
-def implementation_of(spec: OpSpec | Stated, *changes: Change) -> Implementation:
+def implementation_of(spec: Specification, *changes: Change) -> Implementation:
     """Return an operator under some changes."""
     if not isinstance(spec, OpSpec):
-        return spec.implementation(*changes)
+        return _of_definition(spec, changes)
     return Altered(spec, *_of_rules(changes))
 
 
 def subject_of(
-    spec: OpSpec | Stated,
+    spec: Specification,
     case: Case,
     inputs: Sequence[Array | None],
     shapes: Collection[tuple[int, ...]] = (),
@@ -95,18 +78,24 @@ def subject_of(
     ``shapes`` are further output shapes in which outputs are of interest, however large.
     """
     if not isinstance(spec, OpSpec):
-        return spec.subject(case, inputs, shapes)
+        return DefinitionSubject(spec, case, inputs, shapes)
     return Subject(spec, case, [array for array in inputs if array is not None], shapes)
 
 
-def may_be_together(spec: OpSpec | Stated, *changes: Change) -> bool:
+def may_be_together(spec: Specification, *changes: Change) -> bool:
     """Return whether changes concern different parts, none of which depends on itself by them."""
     if not isinstance(spec, OpSpec):
         first, *others = changes
-        return spec.implementation(first).beside(*others) is not None
+        return implementation_of(spec, first).beside(*others) is not None
     replacing = [change.replace for change in _of_rules(changes)]
     rules = list(chain(*replacing))
     return len(set(rules)) == len(rules) and not any(find_cycle(spec, *replacing))
+
+
+@lru_cache(maxsize=4096)
+def _of_definition(operator: Operator, changes: tuple[Any, ...]) -> ChangedDefinition:
+    """An operator under some changes, whose texts are parsed once."""
+    return ChangedDefinition(operator, *changes)
 
 
 def _of_rules(changes: Sequence[Change]) -> list[RuleChange]:
