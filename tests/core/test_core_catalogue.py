@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
 from conformance.core.operator import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import SpecError
+from conformance.generate.definition_pool import drawn_pool
 from conformance.model import Case
 from conformance.resources import directory
 from conformance.spec.catalogue import Why
@@ -41,7 +43,7 @@ def shown(op: str) -> frozenset[str]:
     """The mutants of the catalogue that drawn cases of an operator kill."""
     operator = load_operator(op)
     left = list(catalogue_mutants(operator))
-    for case in drawn(op, 300):
+    for case in chain(drawn(op, 150), drawn_pool(operator, 1, 300)):
         here = Subject(operator, case, inputs_of(operator, case))
         left = [mutant for mutant in left if not is_killed(here, mutant)]
     return frozenset(m.id for m in catalogue_mutants(operator)) - {m.id for m in left}
