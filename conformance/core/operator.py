@@ -23,6 +23,7 @@ from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
+from conformance.spec.model import Erratum
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
@@ -157,16 +158,6 @@ class Rejection:
 
     condition: str
     level: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """A mistake of the document: what its text says, what holds, and why."""
-
-    id: str
-    text: str
-    holds: str
     why: str
 
 
