@@ -59,7 +59,7 @@ def test_a_model_lacks_an_absent_input(names: str, count: int) -> None:
     assert len(onnx.load_from_string(files["model.onnx"]).graph.input) == count
 
 
-@pytest.mark.needs("openvino")
+@pytest.mark.needs("openvino", "onnx-reference")
 def test_what_openvino_has_not_is_unsupported() -> None:
     spec = find_spec("torch.conv-2")
     shapes = {"input": (1, 1, 1), "weight": (1, 1, 1)}

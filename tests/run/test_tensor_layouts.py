@@ -118,6 +118,13 @@ def test_an_export_is_in_the_layouts_and_so_are_the_outputs_that_come_back(tmp_p
     device = {"name": "board", "version": "1", "nonce": index["nonce"]}
     (out / "device.json").write_text(json.dumps(device))
     assert statuses(api.check(suite, DeviceExecutor(out))) == RIGHT
+
+
+@pytest.mark.needs("onnx-reference")
+def test_a_model_has_no_layouts(tmp_path, suite):
+    file = tmp_path / "capabilities.json"
+    file.write_text(json.dumps(FiltersLast.capabilities.to_json()), "utf-8")
+    words = ("--suite", suite.path, "--capabilities", file)
     shown = invoked("export", "--format", "onnx", "--out", tmp_path / "models", *words)
     assert "X NHWC, onnx.Conv-*:W OIHW->OHWI, Y NHWC is declared" in shown.output
 
