@@ -285,6 +285,7 @@ def _announce(
     from importlib.util import find_spec
 
     from conformance.errors import install
+    from conformance.spec.model import OpSpec
     from conformance.suite.shipped_suite import is_outdated
 
     if recorded_cases:
@@ -297,7 +298,7 @@ def _announce(
                 "kills may be out of date; see conformance suite record --help",
                 err=True,
             )
-    if selected_anew and find_spec("z3") is None:
+    if any(isinstance(spec, OpSpec) for spec in selected_anew) and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
             f"undecided; to decide them: {install('generate')}",
@@ -338,7 +339,9 @@ def _print_suite(
     A declaration leaves many targets out.
     """
     from conformance.choices import SuiteName
+    from conformance.core.operator import Operator
     from conformance.errors import install
+    from conformance.specification import mutants_of
     from conformance.suite.store import suite_argument
     from conformance.suite.totals import Count
 
@@ -352,6 +355,9 @@ def _print_suite(
         count = manifest.counts.get(op, Count(0, 0))
         killed, survivors = _mutants(written, specs[op])
         score = f", {_share(killed, survivors)} of mutants killed" if killed or survivors else ""
+        if isinstance(specs[op], Operator):
+            # What no case was seen to show is outside of the share, which would say nothing.
+            score = f", {killed} of {len(mutants_of(specs[op]))} mutants killed"
         click.echo(
             f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
         )
