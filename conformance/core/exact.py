@@ -209,7 +209,7 @@ _signs = np.frompyfunc(lambda ball: float(ball > 0) - float(ball < 0), 1, 1)
 def _shadow(value: Exact) -> NDArray[np.float64]:
     """Infinities and NaN as they are, and finite numbers by their sign."""
     if isinstance(value, Number):
-        sign = np.sign(value.num).astype(np.float64)
+        sign = np.asarray(np.sign(value.num), np.float64)
     else:
         sign = np.asarray(_signs(value.mid), np.float64)
     return sign if value.special is None else np.where(value.special != 0, value.special, sign)
@@ -225,7 +225,7 @@ def _with_specials(value: Exact, shadow: Any, touched: Any) -> Exact:
     if isinstance(value, Ball):
         limits = _object([arb(int(entry)) for entry in limit.ravel()], limit.shape)
         return Ball(np.where(keep, value.mid, limits), special)
-    num = np.where(keep, value.num, 0)
+    num = np.where(keep, np.asarray(value.num), 0)
     cleared = Number(num, value.den, value.exp, value.bits, None)
     if limit.any():
         cleared = _plus(cleared, Number(limit, bits=1))
@@ -405,7 +405,7 @@ def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
     """
     difference = add(a, negative(b))
     if isinstance(difference, Number):
-        sign = np.sign(difference.num).astype(np.float64)
+        sign = np.asarray(np.sign(difference.num), np.float64)
     else:
         sign = np.asarray(_signs(difference.mid), np.float64)
         if not all(ball.is_zero() for ball in difference.mid[sign == 0]):

@@ -147,3 +147,10 @@ def test_products_of_matrices_never_round(bits: int) -> None:
     assert result.num.shape == (2, 3, 5, 1)
     scale = Fraction(2) ** (a.exp + b.exp)
     assert values(result) == [Fraction(int(x)) * scale for x in wide.sum(axis=3).ravel()]
+
+
+def test_a_single_wide_integer_is_added_to_infinity_and_compared_with_it() -> None:
+    huge = exact.number(np.asarray(3**70, object))
+    infinite = exact.decode(np.asarray(np.inf), DTYPES["f64"])
+    assert exact.rounded(exact.add(huge, infinite), DTYPES["f32"]) == np.inf
+    assert exact.compared(huge, infinite) == -1
