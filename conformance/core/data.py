@@ -23,9 +23,8 @@ SEPARATOR = "+"
 """What stands between the patterns of a case, one for each tensor."""
 
 
-def fill(pattern: str, seed: int, name: str, shape: Sequence[int], dtype: DType) -> Array:
-    """Return an array of a pattern, which has the same bits on every machine."""
-    key = int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:16], "big")
+def fill(pattern: str, key: int, shape: Sequence[int], dtype: DType) -> Array:
+    """Return an array of a pattern; the same arguments give the same bits on every machine."""
     count = prod(shape)
     words = np.random.Philox(key=key).random_raw(2 * max(count, 1)).reshape(2, -1)[:, :count]
     return PATTERNS[pattern](words, dtype).reshape(shape)
@@ -43,16 +42,23 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
         expected = f"{len(filled)} of {', '.join(PATTERNS)}"
         raise InvalidCase(f"the pattern is {case.pattern!r}, not {expected}")
     pattern_by_name = dict(zip(filled, patterns, strict=True))
+    first = next((name for name in filled if name in case.shapes), "")
     arrays: list[Array | None] = []
     for tensor in operator.inputs:
         name, dtype = tensor.name, DTYPES[case.types.get(tensor.type, tensor.type)]
         if name in case.operands:
             arrays.append(np.array(case.operands[name], dtype.numpy))
         elif name in case.shapes:
-            arrays.append(fill(pattern_by_name[name], case.seed, name, case.shapes[name], dtype))
+            key = case.seed if name == first else _key(case.seed, name)
+            arrays.append(fill(pattern_by_name[name], key, case.shapes[name], dtype))
         else:
             arrays.append(None)
     return arrays
+
+
+def _key(seed: int, name: str) -> int:
+    """The key of a tensor's own stream of words; that of the first is the seed itself."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:16], "big")
 
 
 def patterns_for(dtype: DType) -> tuple[str, ...]:
@@ -104,7 +110,7 @@ def fractions(words: Words, dtype: DType) -> Array:
     return _scaled(words, dtype, 3)
 
 
-def wide(words: Words, dtype: DType) -> Array:
+def binades(words: Words, dtype: DType) -> Array:
     """Draw numbers of all digits, of sixteen binades."""
     return _scaled(words, dtype, 16)
 
@@ -122,7 +128,7 @@ PATTERNS: dict[str, Callable[[Words, DType], Array]] = {
     "whole": whole,
     "signs": signs,
     "fractions": fractions,
-    "wide": wide,
+    "binades": binades,
     "special": special,
 }
 """The ways to fill a tensor, a plain one first."""

@@ -245,7 +245,7 @@ class _Selection:
         ]
 
 
-TELLING_DATA = ("holds special", "holds wide")
+TELLING_DATA = ("holds special", "holds binades")
 """Data that show what whole numbers do not: infinities, NaN, and sums that lose digits."""
 
 OFFSET = 1 << 16

@@ -158,7 +158,9 @@ def test_outputs_that_are_larger_are_worked_out_where_their_shape_is_of_interest
 
 
 def test_of_a_habit_its_outputs_alone_are_accepted() -> None:
-    here = subject(Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="wide+wide+wide"))
+    here = subject(
+        Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="binades+binades+binades")
+    )
     implementation = Implementation(CONV, HabitChange("h", Style(sums="bf16")))
     ((lo, hi),) = here.ends(implementation, "standard")
     np.testing.assert_array_equal(lo, hi)

@@ -17,7 +17,7 @@ from conformance.model import Case
 
 
 def conv(attributes: dict[str, Any], **shapes: tuple[int, ...]) -> Case:
-    return Case("onnx.Conv-22", {"T": "f16"}, shapes, attributes, {}, "special+wide+wide", 5)
+    return Case("onnx.Conv-22", {"T": "f16"}, shapes, attributes, {}, "special+binades+binades", 5)
 
 
 CONV = [
