@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class Binding:
                 self._values[attribute.name] = self._attribute(attribute)
         for group, tree in operator.groups.items():
             self.lengths[group] = self.visitor.visit(tree)
+        for tensor in operator.inputs:
+            self._check_rank(tensor)
         # Of two groups in one shape, the length of one has to be solved elsewhere before.
         for tensor in sorted(operator.inputs, key=_has_several_groups):
             if tensor.name in self.shapes and not tensor.broadcast:
@@ -232,8 +234,18 @@ class Binding:
             elif item.op == "name" and item.value in self.operator.dims:
                 self._bind(tensor, str(item.value), part if item.kind.per else part[0])
         if at != len(shape):
-            message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
-            raise InvalidCase(message, (f"{tensor.name}.rank",))
+            self._refuse_rank(tensor)
+
+    def _check_rank(self, tensor: Tensor) -> None:
+        if tensor.ranks is not None and tensor.name in self.shapes:
+            least, most = tensor.ranks
+            if not least <= len(self.shapes[tensor.name]) <= most:
+                self._refuse_rank(tensor)
+
+    def _refuse_rank(self, tensor: Tensor) -> NoReturn:
+        shape = self.shapes[tensor.name]
+        message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
+        raise InvalidCase(message, (f"{tensor.name}.rank",))
 
     def _bind(self, tensor: Tensor, name: str, value: Any) -> None:
         before = self._values.setdefault(name, value)

@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
+from conformance.core.patterns import PATTERNS
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
@@ -78,6 +79,8 @@ class Tensor:
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
     One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
+    ``patterns`` fill it in cases that are drawn, general ones if there are none. Its rank is from
+    the first to the last of ``ranks``.
     """
 
     name: str
@@ -86,6 +89,8 @@ class Tensor:
     broadcast: bool = False
     absent: Fraction | None = None
     entries: Attribute | None = None
+    patterns: tuple[str, ...] = ()
+    ranks: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -397,7 +402,22 @@ class _Reader:
         entries = self._entries(path, raw) if "per" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
-        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent, entries)
+        for number, pattern in enumerate(raw.get("patterns", ())):
+            if pattern not in PATTERNS:
+                message = f"'{pattern}' is no pattern of data"
+                self.source.unknown((*path, "patterns", number), message, pattern, PATTERNS)
+        if "rank" in raw and raw["rank"][0] > raw["rank"][1]:
+            self.source.problem((*path, "rank"), "the least rank is larger than the most")
+        return Tensor(
+            name,
+            raw["type"],
+            shapes,
+            raw.get("broadcast", False),
+            absent,
+            entries,
+            tuple(raw.get("patterns", ())),
+            tuple(raw["rank"]) if "rank" in raw else None,
+        )
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
