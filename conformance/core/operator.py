@@ -63,12 +63,14 @@ class Attribute:
 class Dimension:
     """A name that shapes give a value: one, or one for each axis of the group ``per``.
 
-    The dimensions of a group that is ``broadcast`` are those of all tensors, stretched.
+    The dimensions of a group that is ``broadcast`` are those of all tensors, stretched. ``min`` is
+    the least value.
     """
 
     name: str
     per: str | None = None
     broadcast: bool = False
+    min: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class Tensor:
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
     One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
+    ``ranks`` are the least and the greatest number of dimensions, as far as the document says.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Tensor:
     broadcast: bool = False
     absent: Fraction | None = None
     entries: Attribute | None = None
+    ranks: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -397,7 +401,9 @@ class _Reader:
         entries = self._entries(path, raw) if "per" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
-        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent, entries)
+        ranks = tuple(raw["rank"]) if "rank" in raw else None
+        broadcast = raw.get("broadcast", False)
+        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks)
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
