@@ -539,7 +539,8 @@ class _Reader:
         name = raw["name"]
         if name not in define:
             self.source.unknown((*path, "name"), f"'{name}' is not defined", name, define)
-        self._holds((*path, "type"), raw["type"])
+        if not self._names_types(raw["type"]):
+            self._holds((*path, "type"), raw["type"])
         shape, omit = (
             tuple(
                 self.parse((*path, key, k), item, type_) for k, item in enumerate(raw.get(key, ()))
@@ -547,6 +548,11 @@ class _Reader:
             for key, type_ in (("shape", "int"), ("omit", "bool"))
         )
         return Output(name, raw["type"], shape, omit)
+
+    def _names_types(self, attribute: str) -> bool:
+        """Whether an attribute's words are element types."""
+        raw = (self.data.get("attributes") or {}).get(attribute) or {}
+        return bool(raw.get("values")) and DTYPES.keys() >= set(raw["values"])
 
 
 def _finishing(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:
