@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from conformance.core.operator import Attribute, Operator, Tensor, stored
+from conformance.core.operator import Attribute, Dimension, Operator, Tensor, stored
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
@@ -49,8 +49,6 @@ class Binding:
                 self._values[attribute.name] = self._attribute(attribute)
         for group, tree in operator.groups.items():
             self.lengths[group] = self.visitor.visit(tree)
-        for tensor in operator.inputs:
-            self._check_rank(tensor)
         # Of two groups in one shape, the length of one has to be solved elsewhere before.
         for tensor in sorted(operator.inputs, key=_has_several_groups):
             if tensor.name in self.shapes and not tensor.broadcast:
@@ -59,6 +57,8 @@ class Binding:
             if dim.broadcast:
                 self._values[name] = self._stretch(name, self.stretched.get(name, []))
                 self.lengths[str(dim.per)] = len(self._values[name])
+        for dim in operator.dims.values():
+            self._check_least(dim)
         for attribute in operator.attributes.values():
             if attribute.per:
                 self._values[attribute.name] = self._attribute(attribute)
@@ -233,25 +233,23 @@ class Binding:
                 self.stretched.setdefault(str(item.value), []).append(part)
             elif item.op == "name" and item.value in self.operator.dims:
                 self._bind(tensor, str(item.value), part if item.kind.per else part[0])
-        if at != len(shape):
-            self._refuse_rank(tensor)
-
-    def _check_rank(self, tensor: Tensor) -> None:
-        if tensor.ranks is not None and tensor.name in self.shapes:
-            least, most = tensor.ranks
-            if not least <= len(self.shapes[tensor.name]) <= most:
-                self._refuse_rank(tensor)
-
-    def _refuse_rank(self, tensor: Tensor) -> NoReturn:
-        shape = self.shapes[tensor.name]
-        message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
-        raise InvalidCase(message, (f"{tensor.name}.rank",))
+        least, greatest = tensor.ranks or (0, len(shape))
+        if at != len(shape) or not least <= len(shape) <= greatest:
+            message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
+            raise InvalidCase(message, (f"{tensor.name}.rank",))
 
     def _bind(self, tensor: Tensor, name: str, value: Any) -> None:
         before = self._values.setdefault(name, value)
         if before != value:
             message = f"{tensor.name} has {name} = {_text(value)}, where it is {_text(before)}"
             raise InvalidCase(message, (f"{tensor.name}.shape",))
+
+    def _check_least(self, dim: Dimension) -> None:
+        value = self._values.get(dim.name, ())
+        least = min(value if isinstance(value, tuple) else (value,), default=dim.min)
+        if least < dim.min:
+            message = f"'{dim.name}' is {_text(value)}, its min is {dim.min}"
+            raise InvalidCase(message, (f"{dim.name}.min",))
 
     @staticmethod
     def _stretch(name: str, parts: Sequence[Shape]) -> Shape:

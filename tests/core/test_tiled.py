@@ -260,6 +260,20 @@ def test_the_verdict_on_winograd_says_what_it_looks_like(
         assert finding.message.endswith("with --precision tiled these vectors pass")
 
 
+def test_nan_beside_an_infinity_does_not_look_like_winograd() -> None:
+    # Of the case that onnx's evaluator gets wrong: a gap of dilated taps times infinity.
+    x = np.array([[[1, np.inf, 1, 1]]], np.float32)
+    w = np.ones((1, 1, 2), np.float32)
+    answer = expected([x, w, None], dilations=[2])
+    case = Case(CONV, {"T": "f32"}, {"X": x.shape, "W": w.shape}, {"dilations": [2]})
+    vector = Vector(case.id, case, "must", (), "A convolution.", "generated", (x, w), (answer,))
+    outcome = Outcome(Ending.RETURNED, [np.array([[[np.nan, np.inf]]], np.float32)])
+    result = judge(vector, outcome, level="must", precision={"f32": "standard"})
+    assert result.precision == "tiled"
+    (finding,) = group_failures([result], command=())
+    assert "Winograd" not in finding.message
+
+
 def test_a_claim_at_tiled_says_so() -> None:
     passed = Result("a", CONV, Status.PASS, dtype="f32", precision="tiled")
     counts = ResultCounts.of({CONV: 1}, [passed])
