@@ -67,7 +67,8 @@ class Evaluation:
         }
         self.binding = Binding(operator, attributes, shapes, self.operands)
         # Whole numbers are computed as such: nothing of them may be off.
-        self.machine = machine if any(map(_is_float, self.inputs.values())) else None
+        self.has_floats = any(map(_is_float, self.inputs.values()))
+        self.machine = machine if self.has_floats else None
         self._sources: dict[str, Real | Array] = {}
         self._values: dict[str, Real | Array] = {}
         broken = self.binding.violations()
@@ -178,13 +179,17 @@ class Evaluation:
                 if not isinstance(value, Real):
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
-                    return _in_type(value.value, dtype)
+                    return _in_type(value.value, dtype, self._rounding_of(output))
                 low, high = (exact.rounded(end, dtype) for end in exact.ends(value.value))
                 undecided = (low != high) & ~np.isnan(low)
                 if not undecided.any() or bits >= MAX_PRECISION:
                     return high
             bits *= 4
             self._forget_balls()
+
+    def _rounding_of(self, output: Output) -> str:
+        """How an output of integers is rounded."""
+        return self.operator.define[output.name].rounding
 
     def _forget_balls(self) -> None:
         for name, value in list(self._values.items()):
@@ -199,7 +204,8 @@ class Evaluation:
                 array = self._arranged(output, self._rounded(output, dtype))
                 fits = np.ones(array.shape, np.bool_)
                 if isinstance(value, Real) and isinstance(value.value, Number):
-                    fits = self._arranged(output, _fits_type(value.value, dtype))
+                    rounding = self._rounding_of(output)
+                    fits = self._arranged(output, _fits_type(value.value, dtype, rounding))
                 return Interval(array, array, ~fits)
             return self.accepted(output, value)
 
@@ -241,24 +247,37 @@ def _is_float(array: Array) -> bool:
     return DTYPES[name_of(array.dtype)].is_float
 
 
-def _whole(value: Number) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """The numbers as Python integers, rounded down, and where they are whole."""
+def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """The numbers as Python integers, and where they have one: they are whole, or are rounded.
+
+    Without a rounding they are rounded down.
+    """
     num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
     den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
-    whole = np.asarray(num // den, object)
-    return whole, np.asarray(whole * den == num, np.bool_)
+    down = np.asarray(num // den, object)
+    rest = num - down * den
+    has_value = (rest == 0) | bool(rounding)
+    if rounding == "toward_zero":
+        down = down + ((num < 0) & (rest != 0))
+    elif rounding:
+        half = num > 0 if rounding == "away" else down % 2 == 1
+        down = down + ((2 * rest > den) | ((2 * rest == den) & half))
+    if value.special is not None:
+        has_value = has_value & (value.special == 0)
+    return np.asarray(down, object), np.asarray(has_value, np.bool_)
 
 
-def _fits_type(value: Number, dtype: DType) -> NDArray[np.bool_]:
+def _fits_type(value: Number, dtype: DType, rounding: str) -> NDArray[np.bool_]:
     limits = np.iinfo(dtype.numpy)
-    whole, exactly = _whole(value)
-    return np.asarray(exactly & (whole >= limits.min) & (whole <= limits.max), np.bool_)
+    whole, has_value = _whole(value, rounding)
+    return np.asarray(has_value & (whole >= limits.min) & (whole <= limits.max), np.bool_)
 
 
-def _in_type(value: Number, dtype: DType) -> Array:
+def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
     """Numbers in a type; of integer types those that are too large wrap around."""
     if dtype.is_float:
         return exact.rounded(value, dtype)
     bits = 8 * dtype.numpy.itemsize
     low = int(np.iinfo(dtype.numpy).min)
-    return np.asarray((_whole(value)[0] - low) % (1 << bits) + low, object).astype(dtype.numpy)
+    whole = _whole(value, rounding)[0]
+    return np.asarray((whole - low) % (1 << bits) + low, object).astype(dtype.numpy)

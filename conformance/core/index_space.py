@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
 
+NO_VALUE = Number(np.zeros((), np.int64), special=np.full((), np.nan))
+
 COMPARISONS = ("==", "!=", "<", "<=")
 
 
@@ -104,10 +106,16 @@ class IndexSpace(PlainVisitor):
         value = self.real(definition.finish).each(arrange).settled()
         if definition.unspecified is not None and self.machine is not None:
             self.doubts.append(np.asarray(self.visit(definition.unspecified)))
+        elif definition.unspecified is not None and not self.evaluation.has_floats:
+            value = self.without_value(value, arrange(self.visit(definition.unspecified)))
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
             value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
         return value
+
+    def without_value(self, value: Real, nowhere: NDArray[np.bool_]) -> Real:
+        """Return whole numbers that have no value in some elements, as the document gives none."""
+        return Real(exact.choose(nowhere, NO_VALUE, value.value))
 
     def visit(self, node: Node) -> Any:
         """Compute a plain value; a comparison of reals is one."""
