@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from conformance.core.magnitude import magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import Array
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import EvaluationError, InvalidCase
 
 if TYPE_CHECKING:
@@ -26,6 +28,23 @@ Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
 
 COMPARISONS = ("==", "!=", "<", "<=")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a definition gives: reals or whole numbers, and where the document gives no value."""
+
+    value: Real | Array
+    unspecified: NDArray[np.bool_]
+
+
+def concatenated(parts: Sequence[Result], axis: int) -> Result:
+    """Join parts of a result along an axis."""
+    reals = [part.value for part in parts if isinstance(part.value, Real)]
+    arrays = [part.value for part in parts if not isinstance(part.value, Real)]
+    unspecified = np.concatenate([part.unspecified for part in parts], axis)
+    value = bounds.concatenated(reals, axis) if reals else np.concatenate(arrays, axis)
+    return Result(value, unspecified)
 
 
 class IndexSpace(PlainVisitor):
@@ -84,33 +103,44 @@ class IndexSpace(PlainVisitor):
 
     # -- values
 
-    def evaluate(self) -> Real | Array:
-        """Compute the definition: reals, or an array of whole numbers."""
+    def evaluate(self) -> Result:
+        """Compute the definition."""
         definition = self.definition
         if definition.term is not None:
             self.names["total"], self.names["terms"] = self._combined(definition.term)
-        shape = self.shape[: self.rows]
-
-        def arrange(array: Array) -> Array:
-            array = np.asarray(array)
-            array = array.reshape([1] * (len(self.shape) - array.ndim) + list(array.shape))
-            return np.broadcast_to(array.reshape(array.shape[: self.rows]), shape)
-
+        holds = False if definition.unspecified is None else self.visit(definition.unspecified)
+        unspecified = self._arranged(np.asarray(holds))
+        self._refuse_nothing(unspecified)
         if definition.finish.kind.type == "int":
-            array = arrange(np.asarray(self.visit(definition.finish)))
+            array = self._arranged(np.asarray(self.visit(definition.finish)))
             if self.doubts:
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
-            return array
-        value = self.real(definition.finish).each(arrange).settled()
-        if definition.unspecified is not None and self.machine is not None:
-            self.doubts.append(np.asarray(self.visit(definition.unspecified)))
+            return Result(array, unspecified)
+        value = self.real(definition.finish).each(self._arranged).settled().unknown(unspecified)
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
-            value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
-        return value
+            mask = self._arranged(np.asarray(full.any(axis=self.summed, keepdims=True)))
+            value = value.unknown(mask)
+        return Result(value, unspecified)
+
+    def _arranged(self, array: Array) -> Array:
+        """An array without the axes of what is combined away, in the shape of the result."""
+        array = self._stretched(array)
+        array = array.reshape(array.shape[: self.rows])
+        return np.broadcast_to(array, self.shape[: self.rows])
+
+    def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
+        """Raise EvaluationError where nothing is the largest, and the document wants a value."""
+        kind = self.definition.combine
+        if "max" not in kind and "min" not in kind:
+            return
+        if (self._arranged(np.asarray(self.names["terms"] == 0)) & ~unspecified).any():
+            raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
 
     def visit(self, node: Node) -> Any:
         """Compute a plain value; a comparison of reals is one."""
+        if node.op == "is_nan" and node.args[0].kind.type == "real":
+            return bounds.is_nan(self.real(node.args[0]))
         if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
             order, doubt = bounds.compared(*(self.real(arg) for arg in node.args))
             if doubt.any():
@@ -128,6 +158,8 @@ class IndexSpace(PlainVisitor):
         if node.op == "read":
             value = self.read(node)
             return value if isinstance(value, Real) else self.constant(value)
+        if node.op == "lowest":
+            return self.constant(int(self._dtype_of(str(node.value)).lowest))
         if node.op == "name":
             value = self.lookup(str(node.value))
             if isinstance(value, Real):
@@ -158,6 +190,11 @@ class IndexSpace(PlainVisitor):
 
     def _whole(self, node: Node) -> int:
         return int(self.visit(node))
+
+    def _dtype_of(self, name: str) -> DType:
+        if name not in self.evaluation.inputs:
+            raise EvaluationError(f"{name} is not given")
+        return DTYPES[name_of(self.evaluation.inputs[name].dtype)]
 
     # -- reading
 
@@ -342,7 +379,7 @@ class IndexSpace(PlainVisitor):
                 order = order.astype(object)
             order = np.where(kept, order, lowest - 1)
         flat = order.reshape((*order.shape[: self.rows], -1))
-        if not flat.shape[-1] or (mask is not None and not self._count(mask).all()):
+        if not flat.shape[-1]:
             raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
         last = flat.shape[-1] - 1
         best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
@@ -357,20 +394,27 @@ class IndexSpace(PlainVisitor):
             return np.take_along_axis(full, best[..., None], -1).reshape(kept_shape)
 
         picked = real.each(pick)
-        if real.machine is None:
-            return picked
-        # Whichever a machine takes, it is no further off than the worst of all.
-        worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
-        err = worst.largest(self.summed)
-        return Real(
-            picked.value,
-            real.machine,
-            magnitude(picked.value),
-            err,
-            ~err.is_positive & picked.exact,
-            picked.grid,
-            positive=picked.positive,
-        )
+        if real.machine is not None:
+            # Whichever a machine takes, it is no further off than the worst of all.
+            worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
+            err = worst.largest(self.summed)
+            picked = Real(
+                picked.value,
+                real.machine,
+                magnitude(picked.value),
+                err,
+                ~err.is_positive & picked.exact,
+                picked.grid,
+                positive=picked.positive,
+            )
+        return self._or_nothing(picked, self._count(mask) > 0)
+
+    def _or_nothing(self, extreme: Real, present: NDArray[np.bool_]) -> Real:
+        """The largest or the smallest terms; of none it is an infinity, which changes no other."""
+        if present.all():
+            return extreme
+        nothing = exact.infinity(-1 if "max" in self.definition.combine else 1)
+        return bounds.choose(present, extreme, Real(nothing, self.machine))
 
     def _choose_indices(self, best: NDArray[np.int64], shape: tuple[int, ...]) -> None:
         """Give the indices that are combined away the values of the chosen term."""

@@ -206,7 +206,11 @@ class _MachineSpace(IndexSpace):
         if "_" in kind:
             self._choose_indices(best, (*best.shape, *[1] * len(self.summed)))
         chosen = np.take_along_axis(values, best[..., None], -1)[..., 0]
+        chosen = np.where(mask.any(-1), chosen, -sign * np.inf)
         return np.maximum(chosen, 0) if self.style.from_zero else chosen
+
+    def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
+        """Refuse nothing: a program has some value."""
 
     def _folded(self, terms: Floats) -> Floats:
         """The terms of each row, added or multiplied in the order of the style."""
