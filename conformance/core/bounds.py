@@ -34,6 +34,14 @@ for which nothing is exact, and only what is stored, or given to a function, has
 - *Functions*: the function over [v - E, v + E], and the units in the last place that its row
   states.
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
+- *Flushing* subnormal numbers to zero: lambda, the smallest normal number, for each term of a sum
+  that is scaled term by term, and for each addition of one that is not. A flushed term is 0, and
+  adding 0 flushes nothing. So m terms added in any order flush at most m times: a partial sum that
+  is not 0 came of at most one less than it has terms; two of them that add up to a subnormal number
+  flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
+  of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
+  below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal may be
+  read as 0. What is flushed at the end is decided before the last rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
 - *Decisions* between reals that E leaves open: there any value passes, too.
 
@@ -46,6 +54,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -242,9 +251,17 @@ def _terms(real: Real) -> NDArray[np.int64]:
     return np.where(real.mass.is_positive, real.adds + 1, 0)
 
 
-def _underflow(terms: Any, machine: Machine) -> Magnitude:
-    """What products of that many terms, and one more, may lose by underflow."""
-    return power_of_two(np.asarray(machine.lost)) * (np.asarray(terms, np.float64) + 1)
+def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
+    """What products of that many terms, and one more, may lose by underflow, or be flushed.
+
+    Where they are ``coarse`` none of them is subnormal.
+    """
+    count = np.asarray(terms, np.float64)
+    lost = power_of_two(np.asarray(machine.format.quantum)) * (count + 1)
+    if not machine.flushes:
+        return lost
+    flushed = power_of_two(np.asarray(machine.format.emin)) * count
+    return lost + NOTHING.where(coarse, flushed)
 
 
 # -- rules
@@ -367,9 +384,11 @@ def divide(a: Real, b: Real) -> Real:
     power = _powers_of_two(b.value) & ~np.asarray(wrong.is_positive)
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
-    new = (mass + brought) * units + _underflow(terms, machine).where(terms > 0, NOTHING)
     shift = np.where(power, size.e - 1, 0)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
+    finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
+    underflow = _underflow(terms, machine, finest >= machine.format.emin)
+    new = (mass + brought) * units + underflow.where(terms > 0, NOTHING)
     fits = a.exact & power & _fits(mass, grid, machine)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
@@ -489,9 +508,10 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     mass, brought = a.mass.total(axes), a.err.total(axes)
     rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
     err = brought + (mass + brought) * (rounds * machine.unit)
-    if machine.flushes:
-        err = err + power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
+    if machine.flushes:
+        flushed = power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
+        err = err + NOTHING.where(grid >= machine.lost, flushed)
     fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
@@ -615,9 +635,9 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     # A sum of positive numbers may become infinite, but not NaN.
     least = np.where(endless, np.where(real.positive, zero, -infinity), least)
     greatest = np.where(endless, infinity, greatest)
-    if real.machine.flushes:  # a result that may be subnormal may be zero
-        tiny = dtype.numpy.type(2.0**dtype.emin)
-        vanishes = (least < tiny) & (greatest > -tiny)
+    if real.machine.flushes:  # a result that may be subnormal, before it is rounded, may be zero
+        tiny = exact.number(Fraction(2) ** dtype.emin)
+        vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, endless & ~np.broadcast_to(real.positive, endless.shape)

@@ -179,13 +179,17 @@ class Evaluation:
                 if not isinstance(value, Real):
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
-                    return _in_type(value.value, dtype)
+                    return _in_type(value.value, dtype, self._rounding_of(output))
                 low, high = (exact.rounded(end, dtype) for end in exact.ends(value.value))
                 undecided = (low != high) & ~np.isnan(low)
                 if not undecided.any() or bits >= MAX_PRECISION:
                     return high
             bits *= 4
             self._forget_balls()
+
+    def _rounding_of(self, output: Output) -> str:
+        """How an output of integers is rounded."""
+        return self.operator.define[output.name].rounding
 
     def _forget_balls(self) -> None:
         for name, result in list(self._results.items()):
@@ -200,7 +204,8 @@ class Evaluation:
                 array = self._arranged(output, self._rounded(output, dtype))
                 unspecified = self.result(output.name).unspecified
                 if isinstance(value, Real) and isinstance(value.value, Number):
-                    unspecified = unspecified | ~_fits_type(value.value, dtype)
+                    fits = _fits_type(value.value, dtype, self._rounding_of(output))
+                    unspecified = unspecified | ~fits
                 return Interval(array, array, self._arranged(output, unspecified))
             return self.accepted(output, value)
 
@@ -242,21 +247,33 @@ def _is_float(array: Array) -> bool:
     return DTYPES[name_of(array.dtype)].is_float
 
 
-def _whole(value: Number) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """The numbers as Python integers, rounded down, and where they are whole."""
+def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """The numbers as Python integers, and where they have one: they are whole, or are rounded.
+
+    Without a rounding they are rounded down.
+    """
     num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
     den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
-    whole = np.asarray(num // den, object)
-    return whole, np.asarray(whole * den == num, np.bool_)
+    down = np.asarray(num // den, object)
+    rest = num - down * den
+    has_value = (rest == 0) | bool(rounding)
+    if rounding == "toward_zero":
+        down = down + ((num < 0) & (rest != 0))
+    elif rounding:
+        half = num > 0 if rounding == "away" else down % 2 == 1
+        down = down + ((2 * rest > den) | ((2 * rest == den) & half))
+    if value.special is not None:
+        has_value = has_value & (value.special == 0)
+    return np.asarray(down, object), np.asarray(has_value, np.bool_)
 
 
-def _fits_type(value: Number, dtype: DType) -> NDArray[np.bool_]:
+def _fits_type(value: Number, dtype: DType, rounding: str) -> NDArray[np.bool_]:
     limits = np.iinfo(dtype.numpy)
-    whole, exactly = _whole(value)
-    return np.asarray(exactly & (whole >= limits.min) & (whole <= limits.max), np.bool_)
+    whole, has_value = _whole(value, rounding)
+    return np.asarray(has_value & (whole >= limits.min) & (whole <= limits.max), np.bool_)
 
 
-def _in_type(value: Number, dtype: DType) -> Array:
+def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
     """Numbers in a type; of integer types those that are too large wrap around.
 
     An infinity is the greatest or the lowest number there.
@@ -265,8 +282,9 @@ def _in_type(value: Number, dtype: DType) -> Array:
         return exact.rounded(value, dtype)
     limits = np.iinfo(dtype.numpy)
     low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
-    whole = np.asarray((_whole(value)[0] - low) % count + low, object).astype(dtype.numpy)
+    whole = np.asarray((_whole(value, rounding)[0] - low) % count + low, object)
+    array: Array = whole.astype(dtype.numpy)
     if value.special is None:
-        return whole
-    whole = np.where(np.isposinf(value.special), limits.max, whole)
-    return np.where(np.isneginf(value.special), low, whole).astype(dtype.numpy)
+        return array
+    array = np.where(np.isposinf(value.special), limits.max, array)
+    return np.where(np.isneginf(value.special), low, array).astype(dtype.numpy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -30,6 +30,9 @@ from conformance.spec.yaml_source import Path, Source
 
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
+
+ROUNDINGS = ("nearest", "away", "toward_zero")
+"""Roundings to whole numbers; of two that are nearest the even one, or that farther from 0."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ class Definition:
     ``abbreviations`` are names over the indices, ``keep`` says which terms count. ``outside`` is a
     value for reads outside of a tensor, :data:`SKIP` or None, where they are an error. Without
     ``term`` there is nothing to combine, and ``finish`` is the value. Any value passes where
-    ``unspecified`` holds.
+    ``unspecified`` holds. ``rounding`` says how an output of integers is made of numbers that are
+    not whole, of :data:`ROUNDINGS`; without it they have no value.
     """
 
     name: str
@@ -112,6 +116,7 @@ class Definition:
     term: Node | None = None
     combine: str = ""
     unspecified: Node | None = None
+    rounding: str = ""
 
     def trees(self) -> Iterator[Node]:
         """Yield all its expressions."""
@@ -142,8 +147,9 @@ class Interpretation:
     """A reading of the document that is allowed beside the definition's.
 
     ``change`` is another text (:mod:`conformance.core.changes`), where ``where`` holds of a case on
-    any axis, always if None. ``question`` is what the document leaves open, ``adopted`` what the
-    definition answers, ``answer`` what this does. ``level`` is that of what it departs from.
+    any axis, always if None. ``habit`` is one of a machine that computes the same text.
+    ``question`` is what the document leaves open, ``adopted`` what the definition answers,
+    ``answer`` what this does. ``level`` is that of what it departs from.
     """
 
     name: str
@@ -151,9 +157,10 @@ class Interpretation:
     adopted: str
     answer: str
     why: str
-    change: Mapping[str, str | Mapping[str, str]]
+    change: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     where: Node | None = None
     level: str = "should"
+    habit: str = ""
 
 
 @dataclass(frozen=True)
@@ -218,12 +225,9 @@ class Operator:
 
         Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
         """
-        kinds = {
-            variable: Kind("word", words=frozenset(dtypes))
-            for variable, dtypes in self.types.items()
-        }
+        scope = {**_kinds_of_types(self.types), **self.names.scope}
         words = self.names.words.union(*self.types.values())
-        return self._condition(text, Names({**kinds, **self.names.scope}, words, self.names.shapes))
+        return self._condition(text, Names(scope, words, self.names.shapes))
 
     def _condition(self, text: str, names: Names) -> Node:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
@@ -232,6 +236,11 @@ class Operator:
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+
+def _kinds_of_types(types: Mapping[str, Sequence[str]]) -> dict[str, Kind]:
+    """The kinds of type variables, which are words where a condition speaks of them."""
+    return {name: Kind("word", words=frozenset(dtypes)) for name, dtypes in types.items()}
 
 
 @lru_cache(maxsize=64)
@@ -332,7 +341,12 @@ class _Reader:
         self.scope[name] = kind
 
     def parse(
-        self, path: Path, raw: Any, *types: str, scope: Mapping[str, Kind] | None = None
+        self,
+        path: Path,
+        raw: Any,
+        *types: str,
+        scope: Mapping[str, Kind] | None = None,
+        words: frozenset[str] = NO_NAMES,
     ) -> Node:
         """The tree of the expression at ``path``, which is of one of ``types``, if any is named.
 
@@ -344,7 +358,8 @@ class _Reader:
             self.source.broken.add(str(path[-1]))
             return broken
         try:
-            node = parse(text, self.scope if scope is None else scope, self.words, self.shapes)
+            scope = self.scope if scope is None else scope
+            node = parse(text, scope, words or self.words, self.shapes)
             return of_type(node, *types) if types else node
         except ExpressionError as error:
             self.source.problem(
@@ -354,9 +369,15 @@ class _Reader:
             return broken
 
     def interpretation(self, name: str, raw: Mapping[str, Any]) -> Interpretation:
+        path: Path = ("interpretations", name)
+        if ("change" in raw) == ("habit" in raw):
+            self.source.problem(path, "an interpretation has 'change' or 'habit'", key=True)
         where = None
         if "where" in raw:
-            where = self.parse(("interpretations", name, "where"), raw["where"], "bool")
+            types = self.data["types"]
+            scope = {**_kinds_of_types(types), **self.scope}
+            words = self.words.union(*types.values())
+            where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
         return Interpretation(name, **{**raw, "where": where})
 
     def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
@@ -469,7 +490,17 @@ class _Reader:
             where = (*path, "unspecified")
             unspecified = self.parse(where, raw["unspecified"], "bool", scope=inner)
         definition = Definition(
-            name, at, over, abbreviations, finish, keep, outside, term, combine, unspecified
+            name,
+            at,
+            over,
+            abbreviations,
+            finish,
+            keep,
+            outside,
+            term,
+            combine,
+            unspecified,
+            raw.get("rounding", ""),
         )
         holds = "int" if finish.kind.type == "int" else "real"
         self.bind(path, Kind("tensor", holds=holds), name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, product
@@ -16,6 +17,7 @@ from conformance.core import bounds, exact
 from conformance.core.bounds import Machine, Real
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
+from conformance.core.machine import Simulation, Style
 from conformance.core.operator import read_operator
 from conformance.dtypes import DTYPES, DType
 from conformance.errors import EvaluationError
@@ -153,6 +155,49 @@ def test_means(machine: Machine, divisor: int) -> None:
         )
 
     assert check(real, map(means, array)) > 0.2
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 4, 7])
+def test_means_where_subnormal_numbers_are_flushed(
+    divisor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inputs or none of them, and what any operation gives, may be 0 where they are too small."""
+    machine = replace(toy(4), flushes=True)
+    format_ = machine.format
+    smallest = Fraction(2) ** format_.emin
+
+    def flushed(value: Fraction, format_: DType) -> Fraction:
+        return Fraction(0) if abs(value) < smallest else to_nearest(value, format_)
+
+    to_nearest = rounded
+    monkeypatch.setattr(sys.modules[__name__], "rounded", flushed)
+    array = numbers(format_.digits, np.random.default_rng(divisor), 300, 3) * 2.0**-6
+    real = bounds.divide(
+        bounds.summed(source(array, machine), (1,)), bounds.constant(divisor, machine)
+    )
+
+    def means(row: np.ndarray) -> frozenset[Fraction]:
+        results = set[Fraction]()
+        for terms in (fractions(row), [flushed(x, format_) for x in fractions(row)]):
+            late = sums([Term((x,)) for x in terms], format_)
+            results |= {flushed(total / divisor, format_) for total in late}
+            early = [Term((flushed(x / divisor, format_),)) for x in terms]
+            results |= sums(early, format_)
+        return frozenset(results)
+
+    assert check(real, map(means, array)) > 0.2
+
+
+def test_nothing_is_flushed_where_all_on_the_way_is_large_enough() -> None:
+    """The bound is that of a machine that keeps subnormal numbers."""
+    ends = []
+    for machine in (toy(4), replace(toy(4), flushes=True)):
+        mean = bounds.divide(
+            bounds.summed(source(np.array([[3.0, -2.0, 6.0]]), machine), (1,)),
+            bounds.constant(3, machine),
+        )
+        ends += [float(bound) for _, bound in worst(mean)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -353,3 +398,40 @@ def test_any_value_passes_where_a_whole_number_does_not_fit_its_type() -> None:
     (interval,) = Evaluation(read_operator(text), {}, inputs).intervals()
     assert interval.unspecified.tolist() == [False, True, False]
     assert [interval.lo[0], interval.hi[0]] == [2**31 - 1, 2**31 - 1]
+
+
+THIRDS = """
+op: own.Thirds
+types: {T: [i8, f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {i: N}, value: "X[i] / (X[i] - 8)", unspecified: i == 3, rounding: nearest}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rounding", "expected"),
+    # -1 / -9, 4 / -4, 5 / -3, none, 16 / 8, 24 / 16, 40 / 32, 10 / 2, -8 / -16
+    [
+        ("nearest", [0, -1, -2, 2, 2, 1, 5, 0]),
+        ("away", [0, -1, -2, 2, 2, 1, 5, 1]),
+        ("toward_zero", [0, -1, -1, 2, 1, 1, 5, 0]),
+    ],
+)
+def test_numbers_are_rounded_where_the_output_is_of_integers(
+    rounding: str, expected: list[int]
+) -> None:
+    operator = read_operator(THIRDS.replace("nearest", rounding))
+    inputs = {"X": np.asarray([-1, 4, 5, 9, 16, 24, 40, 10, -8], np.int8)}
+    (interval,) = Evaluation(operator, {}, inputs).intervals()
+    assert interval.unspecified.nonzero()[0].tolist() == [3]
+    assert interval.lo[~interval.unspecified].tolist() == expected
+    style = Simulation(operator, {}, inputs, Style(computes="f64"))
+    assert style.outputs()[0][~interval.unspecified].tolist() == expected
+
+
+def test_without_a_rounding_what_is_not_whole_or_divided_by_0_has_no_value() -> None:
+    operator = read_operator(THIRDS.replace(", rounding: nearest", ""))
+    (interval,) = Evaluation(operator, {}, {"X": np.asarray([5, 8, 16], np.int8)}).intervals()
+    assert interval.unspecified.tolist() == [True, True, False]
