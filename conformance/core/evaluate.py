@@ -209,6 +209,17 @@ class Evaluation:
                 return Interval(array, array, self._arranged(output, unspecified))
             return self.accepted(output, value)
 
+    def choices(self, output: Output) -> Array | None:
+        """Return the whole numbers that are allowed for each element of an output.
+
+        They are on a last axis, filled up with -1; None where each element has a single one.
+        """
+        choices = self.result(output.name).choices
+        if choices is None:
+            return None
+        dtype = DTYPES[self.dtype_of(output)].numpy
+        return choices.astype(dtype).reshape((*self.shape_of(output), -1))
+
     def accepted(self, output: Output, value: Real) -> Interval:
         """Return what is accepted of an output of floating-point numbers, given its value."""
         ends = bounds.interval(value, DTYPES[self.dtype_of(output)])

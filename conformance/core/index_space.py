@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,10 +33,15 @@ COMPARISONS = ("==", "!=", "<", "<=")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a definition gives: reals or whole numbers, and where the document gives no value."""
+    """What a definition gives: reals or whole numbers, and where the document gives no value.
+
+    ``choices`` are the whole numbers that are allowed for each element, on an axis of their own
+    that is filled up with -1; None where each element has a single one.
+    """
 
     value: Real | Array
     unspecified: NDArray[np.bool_]
+    choices: Array | None = None
 
 
 def concatenated(parts: Sequence[Result], axis: int) -> Result:
@@ -44,7 +50,21 @@ def concatenated(parts: Sequence[Result], axis: int) -> Result:
     arrays = [part.value for part in parts if not isinstance(part.value, Real)]
     unspecified = np.concatenate([part.unspecified for part in parts], axis)
     value = bounds.concatenated(reals, axis) if reals else np.concatenate(arrays, axis)
-    return Result(value, unspecified)
+    return Result(value, unspecified, _joined([part.choices for part in parts], arrays, axis))
+
+
+def _joined(parts: Sequence[Array | None], values: Sequence[Array], axis: int) -> Array | None:
+    """Choices along an axis, each filled up to as many as any element has."""
+    most = max((part.shape[-1] for part in parts if part is not None), default=0)
+    if not most:
+        return None
+    filled = []
+    for part, value in zip(parts, values, strict=True):
+        choices = np.full((*value.shape, most), -1, np.int64)
+        given = value[..., None] if part is None else part
+        choices[..., : given.shape[-1]] = given
+        filled.append(choices)
+    return np.concatenate(filled, axis)
 
 
 class IndexSpace(PlainVisitor):
@@ -64,6 +84,7 @@ class IndexSpace(PlainVisitor):
         self.definition = definition
         self.machine = evaluation.machine
         self.masks: list[NDArray[np.bool_]] = []
+        self.allowed: NDArray[np.bool_] | None = None
         self.doubts: list[NDArray[np.bool_]] = []
         binding = evaluation.binding
         extents = {
@@ -79,6 +100,7 @@ class IndexSpace(PlainVisitor):
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.names: dict[str, Any] = {}
+        self.over: dict[str, Any] = {}
         axes = [np.arange(n) for n in self.shape]
         if part is not None:
             axes[part[0]] = axes[part[0]][part[1]]
@@ -115,7 +137,7 @@ class IndexSpace(PlainVisitor):
             array = self._arranged(np.asarray(self.visit(definition.finish)))
             if self.doubts:
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
-            return Result(array, unspecified)
+            return Result(array, unspecified, self._choices(array, unspecified))
         value = self.real(definition.finish).each(self._arranged).settled().unknown(unspecified)
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
@@ -128,6 +150,29 @@ class IndexSpace(PlainVisitor):
         array = self._stretched(array)
         array = array.reshape(array.shape[: self.rows])
         return np.broadcast_to(array, self.shape[: self.rows])
+
+    def _choices(self, values: Array, unspecified: NDArray[np.bool_]) -> Array | None:
+        """What ``finish`` gives for each term that is allowed, in their order and each once.
+
+        ``values`` are those of the chosen terms.
+        """
+        if self.allowed is None:
+            return None
+        allowed = self.allowed & ~unspecified[..., None]
+        most = int(allowed.sum(-1).max(initial=0))
+        if most <= 1:
+            return None
+        listed = np.argsort(~allowed, axis=-1, kind="stable")[..., :most]
+        # The last index that is combined away has the allowed terms one after the other.
+        inner = (*[1] * (len(self.summed) - 1), most)
+        self._choose_indices(listed, (*listed.shape[:-1], *inner))
+        finished = self._stretched(np.asarray(self.visit(self.definition.finish)))
+        shape = (*values.shape, *inner)
+        finished = np.broadcast_to(finished, shape).reshape((*values.shape, most))
+        counts = np.take_along_axis(allowed, listed, axis=-1)
+        choices = np.where(counts, finished, -1)
+        choices[..., 0] = np.where(counts[..., 0], choices[..., 0], values)
+        return _each_once(choices)
 
     def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
         """Raise EvaluationError where nothing is the largest, and the document wants a value."""
@@ -378,7 +423,7 @@ class IndexSpace(PlainVisitor):
             if order.dtype != object and lowest <= np.iinfo(np.int64).min + 1:
                 order = order.astype(object)
             order = np.where(kept, order, lowest - 1)
-        flat = order.reshape((*order.shape[: self.rows], -1))
+        flat = order.reshape((*order.shape[: self.rows], prod(order.shape[self.rows :])))
         if not flat.shape[-1]:
             raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
         last = flat.shape[-1] - 1
@@ -387,6 +432,8 @@ class IndexSpace(PlainVisitor):
         if "_" in kind:
             if real.machine is not None and np.any(real.wrong.is_positive):
                 self.doubts.append(np.asarray(True))
+            if kind.startswith("any"):
+                self.allowed = flat == np.take_along_axis(flat, best[..., None], -1)
             self._choose_indices(best, kept_shape)
 
         def pick(array: Array) -> Array:
@@ -417,10 +464,10 @@ class IndexSpace(PlainVisitor):
         return bounds.choose(present, extreme, Real(nothing, self.machine))
 
     def _choose_indices(self, best: NDArray[np.int64], shape: tuple[int, ...]) -> None:
-        """Give the indices that are combined away the values of the chosen term."""
+        """Give the indices that are combined away the values of the chosen terms."""
         inner = self.shape[self.rows :]
         for name in self.definition.over:
-            index = self.names[name]
+            index = self.over.setdefault(name, self.names[name])
             chosen = tuple(
                 np.broadcast_to(entry, (1,) * self.rows + inner).ravel()[best].reshape(shape)
                 for entry in _entries(index)
@@ -432,6 +479,18 @@ class IndexSpace(PlainVisitor):
 
 def _entries(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def _each_once(choices: Array) -> Array | None:
+    """Choices without those that an element has already; None where none has two."""
+    order = np.argsort(choices, axis=-1, kind="stable")
+    in_order = np.take_along_axis(choices, order, axis=-1)
+    repeated = np.zeros(choices.shape, np.bool_)
+    np.put_along_axis(repeated, order[..., 1:], in_order[..., 1:] == in_order[..., :-1], axis=-1)
+    choices = np.where(repeated, -1, choices)
+    most = int((choices != -1).sum(-1).max(initial=0))
+    front = np.argsort(choices == -1, axis=-1, kind="stable")[..., :most]
+    return None if most <= 1 else np.take_along_axis(choices, front, axis=-1)
 
 
 def _narrowed(index: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ class _MachineSpace(IndexSpace):
         if self.style.skips_nan:
             mask = mask & ~np.isnan(values)
         terms = self._count(self._stretched(mask))
-        rows = (*mask.shape[: self.rows], -1)
+        rows = (*mask.shape[: self.rows], prod(mask.shape[self.rows :]))
         shape = (*mask.shape[: self.rows], *[1] * len(self.summed))
         values, mask = values.reshape(rows), mask.reshape(rows)
         if definition.combine in ("sum", "product"):

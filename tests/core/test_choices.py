@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.core.answers import answers
+from conformance.core.answers import answers, readings
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator import read_operator
 from conformance.dtypes import name_of
@@ -122,3 +122,53 @@ def test_the_lowest_number_of_a_type_is_exact(dtype: str, lowest: float) -> None
 def test_the_lowest_number_is_that_of_a_tensor() -> None:
     with pytest.raises(SpecError, match="'lowest' needs a tensor"):
         read_operator(LARGEST.replace('term: "X[n, k]"', "term: lowest(3)"))
+
+
+def test_any_of_several_equal_terms_may_be_chosen() -> None:
+    text = LARGEST.replace("first_max", "any_max")
+    _, index = outputs(text, [[5, 1, 5, 5], [1, 2, 3, 3], [9, 1, 2, 3]])
+    assert index.expected.tolist() == [0, 2, 0]
+    assert index.choices is not None
+    assert index.choices.tolist() == [[0, 2, 3], [2, 3, -1], [0, -1, -1]]
+    assert outputs(text, [[9, 1, 2, 3]])[1].choices is None
+    assert outputs(text, np.zeros((0, 4)))[1].choices is None
+
+
+def test_choices_of_one_number_are_listed_once_and_none_where_there_is_no_value() -> None:
+    text = KEPT.replace("first_max", "any_max").replace("finish: k", "finish: k // 2")
+    _, index = outputs(text, [[5, 5, 5, 1], [0, 0, 0, 0], [np.nan, 1, 1, 1]])
+    assert index.choices is not None
+    assert index.choices[0].tolist() == [0, 1]
+    assert (index.choices[1:, 1:] == -1).all()
+
+
+def test_choices_of_parts_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LARGEST.replace("first_max", "any_max")
+    values = [[5, 1, 2], [1, 2, 2], [4, 4, 4], [1, 2, 3]]
+    whole = outputs(text, values)[1].choices
+    monkeypatch.setattr("conformance.core.evaluate.BLOCK", 3)
+    assert np.array_equal(outputs(text, values)[1].choices, whole)
+    assert whole.tolist() == [[0, -1, -1], [1, 2, -1], [0, 1, 2], [2, -1, -1]]
+
+
+def test_an_interpretation_leaves_open_which_of_several_is_chosen() -> None:
+    operator = read_operator(
+        LARGEST
+        + """
+interpretations:
+  any-largest:
+    question: index among equal elements
+    adopted: the first
+    answer: any of them
+    why: The document does not say.
+    change: {define.Index.combine: any_max}
+"""
+    )
+    for values, choices in (([[1, 2, 2]], [[1, 2]]), ([[1, 2, 3]], None)):
+        array = np.asarray(values, np.float32)
+        case = Case(operator.op, {"T": "f32"}, {"X": array.shape}, {})
+        under = readings(operator, case, [array], answers(operator, case, [array]))
+        if choices is None:
+            assert not under
+        else:
+            assert under["any-largest"][1].choices.tolist() == choices
