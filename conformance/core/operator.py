@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
+from conformance.core.patterns import PATTERNS
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
@@ -83,7 +84,8 @@ class Tensor:
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
     One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
-    ``ranks`` are the least and the greatest number of dimensions, as far as the document says.
+    ``patterns`` fill it in cases that are drawn, general ones if there are none. ``ranks`` are the
+    least and the greatest number of dimensions, as far as the document says.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Tensor:
     absent: Fraction | None = None
     entries: Attribute | None = None
     ranks: tuple[int, int] | None = None
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -422,9 +425,15 @@ class _Reader:
         entries = self._entries(path, raw) if "per" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
+        for number, pattern in enumerate(raw.get("patterns", ())):
+            if pattern not in PATTERNS:
+                message = f"'{pattern}' is no pattern of data"
+                self.source.unknown((*path, "patterns", number), message, pattern, PATTERNS)
         ranks = tuple(raw["rank"]) if "rank" in raw else None
-        broadcast = raw.get("broadcast", False)
-        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks)
+        if ranks is not None and ranks[0] > ranks[1]:
+            self.source.problem((*path, "rank"), "the least rank is larger than the greatest")
+        broadcast, patterns = raw.get("broadcast", False), tuple(raw.get("patterns", ()))
+        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks, patterns)
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""

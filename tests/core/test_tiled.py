@@ -9,9 +9,9 @@ import pytest
 import winograd
 
 from conformance.core.answers import answers
-from conformance.core.data import fill
 from conformance.core.loader import load_operator
 from conformance.core.operator import Operator, read_operator
+from conformance.core.patterns import fill
 from conformance.core.tiled import FACTOR, windowed_sum
 from conformance.dtypes import DTYPES
 from conformance.grade.compare import compare
