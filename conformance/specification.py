@@ -23,7 +23,8 @@ from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.expression_text import text_of
-from conformance.core.mutant_changes import TextChange
+from conformance.core.habit_mutants import HABITS
+from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
 from conformance.core.operator import Operator, Output, operator_of
 from conformance.core.targets import reported_names, targets_of
@@ -192,7 +193,11 @@ def interpretation_changes(spec: Specification) -> Mapping[str, Change]:
     if isinstance(spec, OpSpec):
         return {reading.name: reading for reading in spec.interpretations}
     return {
-        reading.name: TextChange(reading.name, _edits(reading.change))
+        reading.name: (
+            HabitChange(reading.name, HABITS[reading.habit][0])
+            if reading.habit
+            else TextChange(reading.name, _edits(reading.change))
+        )
         for reading in spec.interpretations
     }
 
@@ -322,7 +327,7 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
         reading.name: frozenset(
             other.name
             for other in spec.interpretations
-            if other.change.items() < reading.change.items()
+            if other.change and other.change.items() < reading.change.items()
         )
         for reading in spec.interpretations
     }

@@ -31,11 +31,14 @@ IDEAL = Machine(
 """A machine that rounds nothing: what it leaves open has no value in the document either."""
 
 
-def answers(operator: Operator, case: Case, inputs: Inputs) -> tuple[Answer, ...]:
+def answers(
+    operator: Operator, case: Case, inputs: Inputs, *, flushes: bool = False
+) -> tuple[Answer, ...]:
     """Compute the expected outputs of a case.
 
     ``inputs`` are its tensors in the operator's order, None for those that are not given. Native
-    ends are left out where they are those of precision standard.
+    ends are left out where they are those of precision standard. Where a machine ``flushes``, the
+    accepted intervals hold what it may give, too.
 
     Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
     """
@@ -44,7 +47,7 @@ def answers(operator: Operator, case: Case, inputs: Inputs) -> tuple[Answer, ...
         for tensor, array in zip(operator.inputs, inputs, strict=True)
         if array is not None
     }
-    evaluations = _Evaluations(operator, case.attributes, given)
+    evaluations = _Evaluations(operator, case.attributes, given, flushes)
     return tuple(evaluations.answer(number) for number in range(len(operator.outputs)))
 
 
@@ -52,9 +55,14 @@ class _Evaluations:
     """One case by machines of each precision; each is evaluated when it is needed."""
 
     def __init__(
-        self, operator: Operator, attributes: Mapping[str, Any], inputs: Mapping[str, Array]
+        self,
+        operator: Operator,
+        attributes: Mapping[str, Any],
+        inputs: Mapping[str, Array],
+        flushes: bool,
     ) -> None:
         self.operator = operator
+        self.flushes = flushes
         self._case = operator, attributes, inputs
         self._by_machine: dict[Machine, Evaluation] = {}
 
@@ -72,8 +80,9 @@ class _Evaluations:
             interval = self.by(IDEAL).intervals()[number]
             return Answer(output.name, dtype.name, interval.lo, open=self._open(number, {}))
         formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
-        standard = self.by(Machine(formats["standard"]))
-        ends = {name: self.by(Machine(f)).intervals()[number] for name, f in formats.items()}
+        machines = {name: Machine(f, self.flushes) for name, f in formats.items()}
+        standard = self.by(machines["standard"])
+        ends = {name: self.by(machine).intervals()[number] for name, machine in machines.items()}
         has_native = formats["native"] != formats["standard"]
         bits = self._open(number, {name: interval.unspecified for name, interval in ends.items()})
         return Answer(
@@ -128,7 +137,7 @@ def _applying(operator: Operator, case: Case, inputs: Inputs) -> Iterator[Interp
     """The interpretations whose condition holds, on any axis."""
     pairs = zip(operator.inputs, inputs, strict=True)
     shapes = {tensor.name: array.shape for tensor, array in pairs if array is not None}
-    binding = Binding(operator, case.attributes, shapes)
+    binding = Binding(operator, case.attributes, shapes, case.operands, case.types)
     for interpretation in operator.interpretations:
         if interpretation.where is None or np.any(binding.evaluate(interpretation.where)):
             yield interpretation
@@ -138,8 +147,10 @@ def _under(
     operator: Operator, case: Case, inputs: Inputs, names: tuple[str, ...]
 ) -> tuple[Answer, ...] | None:
     """What the outputs are under some interpretations at once; None where there is none."""
+    habits = {entry.habit for entry in operator.interpretations if entry.name in names}
     try:
-        return answers(interpreted(operator, names), case, inputs)
+        under = interpreted(operator, names)
+        return answers(under, case, inputs, flushes="flushes" in habits)
     except (ExpressionError, InvalidCase, SpecError):
         return None
 
@@ -151,7 +162,7 @@ def interpreted(operator: Operator, names: tuple[str, ...]) -> Operator:
     Raises :class:`~conformance.errors.ExpressionError` or SpecError where they exclude each other.
     """
     for interpretation in operator.interpretations:
-        if interpretation.name in names:
+        if interpretation.name in names and interpretation.change:
             operator = changed(operator, interpretation.change)
     return operator
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.core.operator import Attribute, Operator, Tensor, stored
+from conformance.core.operator import Attribute, Dimension, Operator, Tensor, stored
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
@@ -57,6 +57,8 @@ class Binding:
             if dim.broadcast:
                 self._values[name] = self._stretch(name, self.stretched.get(name, []))
                 self.lengths[str(dim.per)] = len(self._values[name])
+        for dim in operator.dims.values():
+            self._check_least(dim)
         for attribute in operator.attributes.values():
             if attribute.per:
                 self._values[attribute.name] = self._attribute(attribute)
@@ -231,7 +233,8 @@ class Binding:
                 self.stretched.setdefault(str(item.value), []).append(part)
             elif item.op == "name" and item.value in self.operator.dims:
                 self._bind(tensor, str(item.value), part if item.kind.per else part[0])
-        if at != len(shape):
+        least, greatest = tensor.ranks or (0, len(shape))
+        if at != len(shape) or not least <= len(shape) <= greatest:
             message = f"{tensor.name} has {len(shape)} dimensions: {list(shape)}"
             raise InvalidCase(message, (f"{tensor.name}.rank",))
 
@@ -240,6 +243,13 @@ class Binding:
         if before != value:
             message = f"{tensor.name} has {name} = {_text(value)}, where it is {_text(before)}"
             raise InvalidCase(message, (f"{tensor.name}.shape",))
+
+    def _check_least(self, dim: Dimension) -> None:
+        value = self._values.get(dim.name, ())
+        least = min(value if isinstance(value, tuple) else (value,), default=dim.min)
+        if least < dim.min:
+            message = f"'{dim.name}' is {_text(value)}, its min is {dim.min}"
+            raise InvalidCase(message, (f"{dim.name}.min",))
 
     @staticmethod
     def _stretch(name: str, parts: Sequence[Shape]) -> Shape:

@@ -39,6 +39,14 @@ for which nothing is exact, and only what is stored, or given to a function, has
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
   A number that is no sum is divided once, and rounded to the nearest: eta / 2. A product with a
   whole number is a multiple of eta where the other factor is: it loses nothing.
+- *Flushing* subnormal numbers to zero: lambda, the smallest normal number, for each term of a sum
+  that is scaled term by term, and for each addition of one that is not. A flushed term is 0, and
+  adding 0 flushes nothing. So m terms added in any order flush at most m times: a partial sum that
+  is not 0 came of at most one less than it has terms; two of them that add up to a subnormal number
+  flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
+  of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
+  below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal may be
+  read as 0. What is flushed at the end is decided before the last rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
   Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
   does not is no further off than E.
@@ -53,6 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -280,9 +289,21 @@ def _terms(real: Real) -> NDArray[np.int64]:
     return np.where(real.mass.is_positive, real.adds + 1, 0)
 
 
-def _underflow(terms: Any, machine: Machine) -> Magnitude:
-    """What products of that many terms, and one more, may lose by underflow."""
-    return power_of_two(np.asarray(machine.lost)) * (np.asarray(terms, np.float64) + 1)
+def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
+    """What products of that many terms, and one more, may lose by underflow, or be flushed.
+
+    Where they are ``coarse`` none of them is subnormal.
+    """
+    lost = power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
+    return lost + _flushed(terms, machine, coarse) if machine.flushes else lost
+
+
+def _flushed(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
+    """What products of that many terms may lose by being flushed, where they are not ``coarse``."""
+    if not machine.flushes:
+        return NOTHING
+    flushed = power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
+    return NOTHING.where(coarse, flushed)
 
 
 # -- rules
@@ -348,10 +369,9 @@ def multiply(a: Real, b: Real) -> Real:
     brought = a.err * _beside(b, a) + b.err * _beside(a, b) + a.err * b.err
     units = (1.0 + np.asarray(a.adds) * np.asarray(b.adds)) * machine.unit
     terms = _terms(a) * _terms(b)
-    lost = _underflow(terms, machine).where(terms > 0, NOTHING)
-    if _is_whole(a) or _is_whole(b):
-        lost = power_of_two(np.asarray(machine.lost)).where(terms > 0, NOTHING) * machine.flushes
-    new = (mass + brought) * units + lost
+    whole = _is_whole(a) or _is_whole(b)
+    lost = _flushed(terms, machine) if whole else _underflow(terms, machine)
+    new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     grid = np.clip(np.asarray(a.grid) + b.grid, NO_GRID, ZERO_GRID)
     fits = a.exact & b.exact & _fits(mass, grid, machine)
     return _checked(
@@ -430,10 +450,12 @@ def divide(a: Real, b: Real) -> Real:
     brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
-    once = power_of_two(np.asarray(machine.lost)) * (1.0 if machine.flushes else 0.5)
-    lost = _underflow(terms, machine).where(terms > 1, once.where(terms > 0, NOTHING))
-    new = (mass + brought) * units + lost
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
+    finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
+    coarse = finest >= machine.format.emin
+    once = power_of_two(np.asarray(machine.format.quantum - 1)) + _flushed(terms, machine, coarse)
+    lost = _underflow(terms, machine, coarse).where(terms > 1, once)
+    new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     fits = a.exact & power & _fits(mass, grid, machine)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     return _checked(
@@ -616,9 +638,10 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     mass, brought = a.mass.total(axes), a.err.total(axes)
     rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
     err = brought + (mass + brought) * (rounds * machine.unit)
-    if machine.flushes:
-        err = err + power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
+    if machine.flushes:
+        flushed = power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
+        err = err + NOTHING.where(grid >= machine.lost, flushed)
     fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
@@ -748,9 +771,9 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     # A sum of positive numbers may become infinite, but not NaN.
     least = np.where(unknown, np.where(real.positive, zero, -infinity), least)
     greatest = np.where(unknown | (real.endless & (real.special == 0)), infinity, greatest)
-    if real.machine.flushes:  # a result that may be subnormal may be zero
-        tiny = dtype.numpy.type(2.0**dtype.emin)
-        vanishes = (least < tiny) & (greatest > -tiny)
+    if real.machine.flushes:  # a result that may be subnormal, before it is rounded, may be zero
+        tiny = exact.number(Fraction(2) ** dtype.emin)
+        vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)

@@ -153,12 +153,21 @@ class Evaluation:
         return [self._interval(output) for output in self.operator.outputs]
 
     def dtype_of(self, output: Output) -> str:
-        """Return the element type of an output, perhaps that of an input of its variable."""
+        """Return the element type of an output.
+
+        It is stated, the word of an attribute, that of an input of its variable, or the only one
+        that its variable can be.
+        """
         if output.type in DTYPES:
             return output.type
+        if output.type in self.operator.attributes:
+            return str(self.binding.value(output.type))
         for tensor in self.operator.inputs:
             if tensor.type == output.type and tensor.name in self.inputs:
                 return name_of(self.inputs[tensor.name].dtype)
+        allowed = self.operator.types.get(output.type, ())
+        if len(allowed) == 1:
+            return allowed[0]
         raise InvalidCase(f"no input says the type of {output.name}")
 
     def _rounded(self, output: Output, dtype: DType) -> Array:

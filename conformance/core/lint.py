@@ -18,7 +18,7 @@ def note_unused(operator: Operator, source: Source) -> None:
     trees = (*operator.let.values(), *operator.require.values(), *operator.groups.values())
     used = _names(*trees, *shapes, *outputs).union(*(d.names for d in operator.define.values()))
     changes = re.findall(r"\w+", str(operator.data.get("interpretations", "")))
-    used |= frozenset(changes) | {output.name for output in operator.outputs}
+    used |= frozenset(changes).union(*({out.name, out.type} for out in operator.outputs))
     sections = {
         "attributes": operator.attributes,
         "dims": operator.dims,

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.core.binding import Binding
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
-from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
 from conformance.spec.yaml_source import Source
@@ -47,6 +46,8 @@ def conditions(operator: Operator) -> Mapping[str, str]:
     for dim in operator.dims.values():
         if dim.broadcast:
             sentences[f"{dim.name}.broadcast"] = f"The extents of {dim.name} do not broadcast."
+        if dim.min:
+            sentences[f"{dim.name}.min"] = f"{dim.name} is at least {dim.min}."
     return sentences
 
 
@@ -107,17 +108,23 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
     name, _, kind = broken[0].partition(".")
     if kind not in ("min", "max"):
         return broken
-    unbounded = replace(operator.attributes[name], min=None, max=None)
-    attributes = {**operator.attributes, name: unbounded}
+    unbounded = _unbounded(operator, name)
     try:
-        relaxed = Binding(
-            replace(operator, attributes=attributes), case.attributes, case.shapes, case.operands
-        )
+        relaxed = Binding(unbounded, case.attributes, case.shapes, case.operands)
         return broken + relaxed.violations()
     except EvaluationError:
         return broken  # as of a stride of 0, of which nothing else can be said
     except InvalidCase as error:
         return broken + error.violations
+
+
+def _unbounded(operator: Operator, name: str) -> Operator:
+    """An operator in which an attribute or a dimension has no bounds."""
+    if name in operator.dims:
+        dims = {**operator.dims, name: replace(operator.dims[name], min=0)}
+        return replace(operator, dims=dims)
+    attribute = replace(operator.attributes[name], min=None, max=None)
+    return replace(operator, attributes={**operator.attributes, name: attribute})
 
 
 def check_rejections(operator: Operator, source: Source) -> None:
@@ -141,12 +148,7 @@ def _plain(operator: Operator, case: Case) -> Case:
         variable: "f32" if "f32" in allowed else allowed[0]
         for variable, allowed in operator.types.items()
     }
-    kinds = (
-        DTYPES[types.get(tensor.type, tensor.type)]
-        for tensor in operator.inputs
-        if tensor.entries is None
-    )
-    pattern = SEPARATOR.join(patterns_for(dtype)[0] for dtype in kinds)
+    pattern = SEPARATOR.join(patterns[0] for patterns in patterns_of(operator, types))
     return replace(case, types=types, pattern=pattern)
 
 
@@ -186,7 +188,7 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
             others = {k: v for k, v in case.attributes.items() if k != attribute.name}
             yield replace(case, attributes=others)
     for name, shape in case.shapes.items():
-        for other in _other_shapes(shape):
+        for other in _other_shapes(shape, _least_extents(binding, name)):
             yield replace(case, shapes={**case.shapes, name: other})
 
 
@@ -215,10 +217,24 @@ def _other_entries(attribute: Attribute, entry: Any) -> Iterator[Any]:
     yield from (entry + step for step in STEPS)
 
 
-def _other_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _least_extents(binding: Binding, name: str) -> Sequence[int]:
+    """The least extents to try of a tensor: 0 may be accepted where much else is refused.
+
+    A dimension that states its least value is tried below it.
+    """
+    least: list[int] = []
+    for item in binding.items(binding.operator.tensors[name]):
+        dim = binding.operator.dims.get(str(item.value)) if item.op == "name" else None
+        count = len(binding.value(item.kind.per)) if item.kind.per else 1
+        least += [dim.min - 1 if dim is not None and dim.min else 1] * count
+    rank = len(binding.shapes[name])
+    return least if len(least) == rank else [1] * rank
+
+
+def _other_shapes(shape: tuple[int, ...], least: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for axis, extent in enumerate(shape):
         for step in STEPS:
-            if extent + step > 0:  # nothing may be accepted where much is refused
+            if extent + step >= least[axis]:
                 yield (*shape[:axis], extent + step, *shape[axis + 1 :])
     yield (*shape, 1)
     yield shape[:-1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
+from conformance.core.patterns import PATTERNS
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
@@ -63,12 +64,14 @@ class Attribute:
 class Dimension:
     """A name that shapes give a value: one, or one for each axis of the group ``per``.
 
-    The dimensions of a group that is ``broadcast`` are those of all tensors, stretched.
+    The dimensions of a group that is ``broadcast`` are those of all tensors, stretched. ``min`` is
+    the least value.
     """
 
     name: str
     per: str | None = None
     broadcast: bool = False
+    min: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Tensor:
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
     One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
+    ``patterns`` fill it in cases that are drawn, general ones if there are none. ``ranks`` are the
+    least and the greatest number of dimensions, as far as the document says.
     """
 
     name: str
@@ -86,6 +91,8 @@ class Tensor:
     broadcast: bool = False
     absent: Fraction | None = None
     entries: Attribute | None = None
+    ranks: tuple[int, int] | None = None
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,8 +145,9 @@ class Interpretation:
     """A reading of the document that is allowed beside the definition's.
 
     ``change`` is another text (:mod:`conformance.core.changes`), where ``where`` holds of a case on
-    any axis, always if None. ``question`` is what the document leaves open, ``adopted`` what the
-    definition answers, ``answer`` what this does. ``level`` is that of what it departs from.
+    any axis, always if None. ``habit`` is one of a machine that computes the same text.
+    ``question`` is what the document leaves open, ``adopted`` what the definition answers,
+    ``answer`` what this does. ``level`` is that of what it departs from.
     """
 
     name: str
@@ -147,9 +155,10 @@ class Interpretation:
     adopted: str
     answer: str
     why: str
-    change: Mapping[str, str | Mapping[str, str]]
+    change: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     where: Node | None = None
     level: str = "should"
+    habit: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,12 +223,9 @@ class Operator:
 
         Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
         """
-        kinds = {
-            variable: Kind("word", words=frozenset(dtypes))
-            for variable, dtypes in self.types.items()
-        }
+        scope = {**_kinds_of_types(self.types), **self.names.scope}
         words = self.names.words.union(*self.types.values())
-        return self._condition(text, Names({**kinds, **self.names.scope}, words, self.names.shapes))
+        return self._condition(text, Names(scope, words, self.names.shapes))
 
     def _condition(self, text: str, names: Names) -> Node:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
@@ -228,6 +234,11 @@ class Operator:
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+
+def _kinds_of_types(types: Mapping[str, Sequence[str]]) -> dict[str, Kind]:
+    """The kinds of type variables, which are words where a condition speaks of them."""
+    return {name: Kind("word", words=frozenset(dtypes)) for name, dtypes in types.items()}
 
 
 @lru_cache(maxsize=64)
@@ -328,7 +339,12 @@ class _Reader:
         self.scope[name] = kind
 
     def parse(
-        self, path: Path, raw: Any, *types: str, scope: Mapping[str, Kind] | None = None
+        self,
+        path: Path,
+        raw: Any,
+        *types: str,
+        scope: Mapping[str, Kind] | None = None,
+        words: frozenset[str] = NO_NAMES,
     ) -> Node:
         """The tree of the expression at ``path``, which is of one of ``types``, if any is named.
 
@@ -340,7 +356,8 @@ class _Reader:
             self.source.broken.add(str(path[-1]))
             return broken
         try:
-            node = parse(text, self.scope if scope is None else scope, self.words, self.shapes)
+            scope = self.scope if scope is None else scope
+            node = parse(text, scope, words or self.words, self.shapes)
             return of_type(node, *types) if types else node
         except ExpressionError as error:
             self.source.problem(
@@ -350,9 +367,15 @@ class _Reader:
             return broken
 
     def interpretation(self, name: str, raw: Mapping[str, Any]) -> Interpretation:
+        path: Path = ("interpretations", name)
+        if ("change" in raw) == ("habit" in raw):
+            self.source.problem(path, "an interpretation has 'change' or 'habit'", key=True)
         where = None
         if "where" in raw:
-            where = self.parse(("interpretations", name, "where"), raw["where"], "bool")
+            types = self.data["types"]
+            scope = {**_kinds_of_types(types), **self.scope}
+            words = self.words.union(*types.values())
+            where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
         return Interpretation(name, **{**raw, "where": where})
 
     def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
@@ -397,7 +420,15 @@ class _Reader:
         entries = self._entries(path, raw) if "per" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
-        return Tensor(name, raw["type"], shapes, raw.get("broadcast", False), absent, entries)
+        for number, pattern in enumerate(raw.get("patterns", ())):
+            if pattern not in PATTERNS:
+                message = f"'{pattern}' is no pattern of data"
+                self.source.unknown((*path, "patterns", number), message, pattern, PATTERNS)
+        ranks = tuple(raw["rank"]) if "rank" in raw else None
+        if ranks is not None and ranks[0] > ranks[1]:
+            self.source.problem((*path, "rank"), "the least rank is larger than the greatest")
+        broadcast, patterns = raw.get("broadcast", False), tuple(raw.get("patterns", ()))
+        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks, patterns)
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
@@ -517,7 +548,8 @@ class _Reader:
         name = raw["name"]
         if name not in define:
             self.source.unknown((*path, "name"), f"'{name}' is not defined", name, define)
-        self._holds((*path, "type"), raw["type"])
+        if not self._names_types(raw["type"]):
+            self._holds((*path, "type"), raw["type"])
         shape, omit = (
             tuple(
                 self.parse((*path, key, k), item, type_) for k, item in enumerate(raw.get(key, ()))
@@ -525,6 +557,11 @@ class _Reader:
             for key, type_ in (("shape", "int"), ("omit", "bool"))
         )
         return Output(name, raw["type"], shape, omit)
+
+    def _names_types(self, attribute: str) -> bool:
+        """Whether an attribute's words are element types."""
+        raw = (self.data.get("attributes") or {}).get(attribute) or {}
+        return bool(raw.get("values")) and DTYPES.keys() >= set(raw["values"])
 
 
 def _finishing(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:

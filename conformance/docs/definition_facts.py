@@ -121,6 +121,8 @@ class DefinitionFacts:
 
     def changes(self, interpretation: Interpretation) -> Iterator[tuple[str, str]]:
         """Yield what an interpretation changes: a place of the file, and its new text."""
+        if interpretation.habit:
+            yield "the habit of a machine", interpretation.habit
         for place, text in interpretation.change.items():
             if isinstance(text, str | int):
                 yield place, str(text)

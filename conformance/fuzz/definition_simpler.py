@@ -13,12 +13,12 @@ from math import prod
 from typing import Any
 
 from conformance.core.binding import Shape
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.errors import ConformanceError, InvalidCase
-from conformance.generate.definition_bounds import can_evaluate, data_types, fills
+from conformance.generate.definition_bounds import can_evaluate, fills
 from conformance.generate.definition_pool import main_types
 from conformance.model import Case
 from conformance.specification import binding_of
@@ -96,9 +96,10 @@ def _without_tensors(operator: Operator, case: Case) -> Iterator[Case]:
 def _with_plainer_data(operator: Operator, case: Case) -> Iterator[Case]:
     """Yield the case with plainer patterns, of one tensor and of all, and in other types."""
     patterns = case.pattern.split(SEPARATOR)
-    plain = tuple(patterns_for(dtype)[0] for dtype in data_types(operator, case.types))
-    for number, dtype in enumerate(data_types(operator, case.types)):
-        for pattern in patterns_for(dtype):
+    choices = patterns_of(operator, case.types)
+    plain = tuple(allowed[0] for allowed in choices)
+    for number, allowed in enumerate(choices):
+        for pattern in allowed:
             changed = [*patterns[:number], pattern, *patterns[number + 1 :]]
             yield replace(case, pattern=SEPARATOR.join(changed))
     yield replace(case, pattern=SEPARATOR.join(plain))
@@ -158,8 +159,8 @@ def _distance(attribute: Attribute, value: Any) -> float:
 
 
 def _plainness(operator: Operator, case: Case, patterns: list[str]) -> Iterator[int]:
-    for dtype, pattern in zip(data_types(operator, case.types), patterns, strict=True):
-        yield patterns_for(dtype).index(pattern)
+    for allowed, pattern in zip(patterns_of(operator, case.types), patterns, strict=True):
+        yield allowed.index(pattern)
 
 
 class _Rebuilding:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations, product
@@ -153,6 +154,49 @@ def test_means(machine: Machine, divisor: int) -> None:
         )
 
     assert check(real, map(means, array)) > 0.2
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 4, 7])
+def test_means_where_subnormal_numbers_are_flushed(
+    divisor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inputs or none of them, and what any operation gives, may be 0 where they are too small."""
+    machine = replace(toy(4), flushes=True)
+    format_ = machine.format
+    smallest = Fraction(2) ** format_.emin
+
+    def flushed(value: Fraction, format_: DType) -> Fraction:
+        return Fraction(0) if abs(value) < smallest else to_nearest(value, format_)
+
+    to_nearest = rounded
+    monkeypatch.setattr(sys.modules[__name__], "rounded", flushed)
+    array = numbers(format_.digits, np.random.default_rng(divisor), 300, 3) * 2.0**-6
+    real = bounds.divide(
+        bounds.summed(source(array, machine), (1,)), bounds.constant(divisor, machine)
+    )
+
+    def means(row: np.ndarray) -> frozenset[Fraction]:
+        results = set[Fraction]()
+        for terms in (fractions(row), [flushed(x, format_) for x in fractions(row)]):
+            late = sums([Term((x,)) for x in terms], format_)
+            results |= {flushed(total / divisor, format_) for total in late}
+            early = [Term((flushed(x / divisor, format_),)) for x in terms]
+            results |= sums(early, format_)
+        return frozenset(results)
+
+    assert check(real, map(means, array)) > 0.2
+
+
+def test_nothing_is_flushed_where_all_on_the_way_is_large_enough() -> None:
+    """The bound is that of a machine that keeps subnormal numbers."""
+    ends = []
+    for machine in (toy(4), replace(toy(4), flushes=True)):
+        mean = bounds.divide(
+            bounds.summed(source(np.array([[3.0, -2.0, 6.0]]), machine), (1,)),
+            bounds.constant(3, machine),
+        )
+        ends += [float(bound) for _, bound in worst(mean)]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("whole", [False, True])

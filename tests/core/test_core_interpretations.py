@@ -10,6 +10,8 @@ import pytest
 from conformance.core.answers import answers, readings
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.negative import broken_conditions
+from conformance.core.operator import read_operator
+from conformance.errors import SpecError
 from conformance.model import Case
 
 INF, NAN = np.inf, np.nan
@@ -137,3 +139,46 @@ def test_interpretations_are_told_in_full(op: str) -> None:
         phrases = (interpretation.question, interpretation.adopted, interpretation.answer)
         assert not any(phrase.endswith(".") for phrase in phrases), interpretation.name
         assert interpretation.why.endswith("."), interpretation.name
+
+
+HALF = """
+op: own.Half
+types: {T: [f16, f32, f64]}
+dims: {n: {}}
+inputs: [{name: X, type: T, shape: [n]}]
+define: {Y: {at: {i: n}, value: "X[i] / 2"}}
+outputs: [{name: Y, type: T}]
+interpretations:
+  flushes-subnormals:
+    {question: subnormal numbers, adopted: kept, answer: zero, why: Some do., habit: flushes}
+  doubles:
+    question: which
+    adopted: half
+    answer: twice
+    why: A test.
+    where: T == f64
+    change: {define.Y.value: "X[i] * 2"}
+"""
+
+
+def test_an_interpretation_may_be_a_habit_and_may_depend_on_types() -> None:
+    operator = read_operator(HALF)
+    tiny = np.float32(2.0**-126)
+    case = Case(operator.op, {"T": "f32"}, {"X": (2,)}, {})
+    inputs = [np.array([tiny, 4], np.float32)]
+    (output,) = answers(operator, case, inputs)
+    assert output.lo is not None
+    assert output.lo.tolist() == [tiny / 2, 2]
+    ((name, (flushed,)),) = readings(operator, case, inputs, (output,)).items()
+    assert name == "flushes-subnormals"
+    assert flushed.lo is not None
+    assert flushed.lo[0] <= 0
+    assert flushed.lo[1] == 2
+    doubled = Case(operator.op, {"T": "f64"}, {"X": (1,)}, {})
+    expected = answers(operator, doubled, [np.array([3.0])])
+    assert [*readings(operator, doubled, [np.array([3.0])], expected)] == ["doubles"]
+
+
+def test_an_interpretation_has_a_change_or_a_habit() -> None:
+    with pytest.raises(SpecError, match="an interpretation has 'change' or 'habit'"):
+        read_operator(HALF.replace(", habit: flushes", ""))

@@ -11,7 +11,7 @@ from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.core.negative import broken_conditions, conditions, negative_tests
-from conformance.core.operator import Operator
+from conformance.core.operator import Operator, read_operator
 from conformance.errors import InvalidCase, SpecError
 from conformance.model import Case
 
@@ -126,3 +126,30 @@ def test_a_rejection_of_what_is_no_condition_is_shown_with_its_line(tmp_path: Pa
     assert (problem.line, problem.column) == (4, 3)
     assert "'kernel-fit'" in problem.message
     assert "kernel-fits" in problem.hint
+
+
+IMAGES = """
+op: own.Images
+types: {T: [f32]}
+dims: {N: {min: 1}, size: {per: axis}}
+inputs: [{name: X, type: T, shape: [N, size], rank: [2, 3]}]
+define: {Y: {at: {n: N, i: size}, value: "X[n, i]"}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_dimensions_and_ranks_have_bounds() -> None:
+    operator = read_operator(IMAGES)
+    small, large = (
+        Case(operator.op, {"T": "f32"}, {"X": shape}, {}) for shape in ((1, 1), (1, 1, 1))
+    )
+    tests = {
+        (test.case.shapes["X"], test.case.reject)
+        for test in negative_tests(operator, [small, large])
+    }
+    assert tests == {
+        ((0, 1), "N.min"),
+        ((1,), "X.rank"),
+        ((0, 1, 1), "N.min"),
+        ((1, 1, 1, 1), "X.rank"),
+    }

@@ -1,0 +1,135 @@
+"""Operators that are restated as definitions give each recorded case what their rules give it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.core.answers import answers, readings
+from conformance.core.loader import load_operator
+from conformance.core.operator import Operator
+from conformance.errors import ConformanceError
+from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
+from conformance.reference.build import build
+from conformance.resources import directory
+from conformance.spec import loader
+from conformance.suite.recorded_cases import (
+    RecordedCase,
+    read_recorded_cases,
+    recorded_cases_file,
+)
+
+MOVING = sorted((directory("specs") / "moving").glob("*.yaml"))
+SAMPLE = 16
+"""Recorded cases of an operator that the quick tier compares, spread over all."""
+
+EXPLAINED: dict[tuple[str, str], str] = {}
+"""Differences that remain, by operator, each with its reason."""
+
+
+@cache
+def definition(path: Path) -> Operator:
+    return load_operator(str(path))
+
+
+@cache
+def recorded(op: str) -> tuple[RecordedCase, ...]:
+    return read_recorded_cases(recorded_cases_file(op)).recorded
+
+
+def sample(
+    path: Path, exhaustive: bool, wanted: Callable[[RecordedCase], bool]
+) -> Sequence[RecordedCase]:
+    entries = [entry for entry in recorded(path.stem) if wanted(entry)]
+    small = [entry for entry in entries if not entry.is_large]
+    return entries if exhaustive else small[:: max(1, len(small) // SAMPLE)]
+
+
+@pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
+def test_values_and_interpretations_are_those_of_the_rules(path: Path, exhaustive: bool) -> None:
+    rules, cases = loader.find_spec(path.stem), dict[str, list[str]]()
+    for entry in sample(path, exhaustive, lambda entry: entry.case.reject is None):
+        vector = build(rules, entry.case, entry.level)
+        for difference in differences(definition(path), vector):
+            if (path.stem, difference) not in EXPLAINED:
+                cases.setdefault(difference, []).append(vector.id)
+    lines = [f"{what}: {len(ids)} cases, as {' '.join(ids[:3])}" for what, ids in cases.items()]
+    assert not lines, "\n".join(lines)
+
+
+def differences(operator: Operator, vector: Vector) -> Iterator[str]:
+    """Say how a definition departs from the vector of the rules; narrower intervals do not."""
+    try:
+        outputs = answers(operator, vector.case, vector.arguments)
+    except ConformanceError as error:
+        yield f"no value: {error}"
+        return
+    yield from _of_outputs("", vector.answers, outputs)
+    under = readings(operator, vector.case, vector.arguments, outputs)
+    for name in sorted(vector.readings.keys() ^ under.keys()):
+        yield f"{name}: {'only the definition' if name in under else 'only the rules'}"
+    for name in vector.readings.keys() & under.keys():
+        yield from _of_outputs(f"{name}: ", vector.readings[name], under[name])
+
+
+def _of_outputs(before: str, old: Sequence[Answer], new: Sequence[Answer]) -> Iterator[str]:
+    assert len(old) == len(new)
+    for rules, output in zip(old, new, strict=True):
+        for what in _of_output(rules, output):
+            yield f"{before}{rules.name}: {what}"
+
+
+def _of_output(old: Answer, new: Answer) -> Iterator[str]:
+    if (old.name, old.dtype) != (new.name, new.dtype):
+        yield f"is {new.name} of {new.dtype}"
+    if old.expected.shape != new.expected.shape:
+        yield "shape"
+        return
+    nowhere = _mask(old) == ALL_OPEN
+    if not np.array_equal(nowhere, _mask(new) == ALL_OPEN):
+        yield "unspecified"
+    for name in ("expected", "rounded", "choices"):
+        if not _same(getattr(old, name), getattr(new, name), nowhere):
+            yield name
+    if old.rounded is not None:
+        for precision in ("standard", "native"):
+            if _is_wider(old, new, precision):
+                yield f"wider at {precision}"
+
+
+def _mask(output: Answer) -> Any:
+    return np.zeros(output.expected.shape, np.uint8) if output.open is None else output.open
+
+
+def _same(old: np.ndarray | None, new: np.ndarray | None, nowhere: np.ndarray) -> bool:
+    """Whether values are equal, down to the sign of zero, where there are any."""
+    if old is None or new is None:
+        return old is new
+    if old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    if old.shape != nowhere.shape:
+        return np.array_equal(old, new)
+    old, new = old[~nowhere], new[~nowhere]
+    if old.dtype.kind in "iu":
+        return np.array_equal(old, new)
+    old, new = old.astype(np.float64), new.astype(np.float64)
+    numbers = ~np.isnan(old)
+    signs = np.array_equal(np.signbit(old[numbers]), np.signbit(new[numbers]))
+    return signs and np.array_equal(old, new, equal_nan=True)
+
+
+def _is_wider(old: Answer, new: Answer, precision: str) -> bool:
+    """Whether a definition accepts what the rules refuse."""
+    checked = (_mask(old) & OPEN_BIT[precision]) == 0
+    if (checked & ((_mask(new) & OPEN_BIT[precision]) != 0)).any():
+        return True
+    low, high = (end.astype(np.float64) for end in old.interval(precision))
+    lower, higher = (end.astype(np.float64) for end in new.interval(precision))
+    if not np.array_equal(np.isnan(low)[checked], np.isnan(lower)[checked]):
+        return True
+    return bool((checked & ((lower < low) | (higher > high))).any())
