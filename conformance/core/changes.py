@@ -148,6 +148,7 @@ def _has_outline_of(a: Definition, b: Definition) -> bool:
     keys = [
         (
             d.combine,
+            d.rounding,
             d.outside if isinstance(d.outside, str) else "",
             [*d.at],
             [*d.over],

@@ -6,8 +6,9 @@ any operator; an honest style stays within the accepted intervals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,14 @@ from conformance.core.tree import Node
 from conformance.dtypes import DTYPES, Array, DType
 
 Floats = NDArray[np.float64]
+
+WHOLE: Mapping[str, Callable[[Floats], Floats]] = {
+    "": np.rint,
+    "nearest": np.rint,
+    "away": lambda values: np.copysign(np.floor(np.abs(values) + 0.5), values),
+    "toward_zero": np.trunc,
+}
+"""How a machine makes whole numbers, by the rounding of a definition."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,7 @@ class Simulation(Evaluation):
         if not isinstance(value, Real):
             return value.astype(dtype.numpy)
         if not dtype.is_float:
-            return self._whole(_held(value), dtype)
+            return self._whole(WHOLE[self._rounding_of(output)](_held(value)), dtype)
         result = fitted(_held(value), dtype, self.style.rounding)
         if self.style.saturates:
             largest = float(np.finfo(np.float64).max) if dtype.emax == 1023 else _largest(dtype)
@@ -110,8 +119,8 @@ class Simulation(Evaluation):
         """Whole numbers in their type, in which those that are too large wrap around."""
         limits = np.iinfo(dtype.numpy)
         low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
-        held = np.nan_to_num(np.rint(values), posinf=0.0, neginf=0.0)
-        integers = np.frompyfunc(int, 1, 1)(held)
+        held = np.nan_to_num(values, posinf=0.0, neginf=0.0)
+        integers: Any = np.frompyfunc(int, 1, 1)(held)
         if self.style.saturates:
             wrapped = np.clip(integers, low, int(limits.max))
         else:
@@ -188,7 +197,7 @@ class _MachineSpace(IndexSpace):
         if self.style.skips_nan:
             mask = mask & ~np.isnan(values)
         terms = self._count(self._stretched(mask))
-        rows = (*mask.shape[: self.rows], -1)
+        rows = (*mask.shape[: self.rows], prod(mask.shape[self.rows :]))
         shape = (*mask.shape[: self.rows], *[1] * len(self.summed))
         values, mask = values.reshape(rows), mask.reshape(rows)
         if definition.combine in ("sum", "product"):
@@ -206,7 +215,11 @@ class _MachineSpace(IndexSpace):
         if "_" in kind:
             self._choose_indices(best, (*best.shape, *[1] * len(self.summed)))
         chosen = np.take_along_axis(values, best[..., None], -1)[..., 0]
+        chosen = np.where(mask.any(-1), chosen, -sign * np.inf)
         return np.maximum(chosen, 0) if self.style.from_zero else chosen
+
+    def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
+        """Refuse nothing: a program has some value."""
 
     def _folded(self, terms: Floats) -> Floats:
         """The terms of each row, added or multiplied in the order of the style."""

@@ -32,6 +32,9 @@ from conformance.spec.yaml_source import Path, Source
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
 
+ROUNDINGS = ("nearest", "away", "toward_zero")
+"""Roundings to whole numbers; of two that are nearest the even one, or that farther from 0."""
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -102,7 +105,8 @@ class Definition:
     ``abbreviations`` are names over the indices, ``keep`` says which terms count. ``outside`` is a
     value for reads outside of a tensor, :data:`SKIP` or None, where they are an error. Without
     ``term`` there is nothing to combine, and ``finish`` is the value. Any value passes where
-    ``unspecified`` holds.
+    ``unspecified`` holds. ``rounding`` says how an output of integers is made of numbers that are
+    not whole, of :data:`ROUNDINGS`; without it they have no value.
     """
 
     name: str
@@ -115,6 +119,7 @@ class Definition:
     term: Node | None = None
     combine: str = ""
     unspecified: Node | None = None
+    rounding: str = ""
 
     def trees(self) -> Iterator[Node]:
         """Yield all its expressions."""
@@ -494,7 +499,17 @@ class _Reader:
             where = (*path, "unspecified")
             unspecified = self.parse(where, raw["unspecified"], "bool", scope=inner)
         definition = Definition(
-            name, at, over, abbreviations, finish, keep, outside, term, combine, unspecified
+            name,
+            at,
+            over,
+            abbreviations,
+            finish,
+            keep,
+            outside,
+            term,
+            combine,
+            unspecified,
+            raw.get("rounding", ""),
         )
         holds = "int" if finish.kind.type == "int" else "real"
         self.bind(path, Kind("tensor", holds=holds), name)

@@ -17,6 +17,7 @@ from conformance.core import bounds, exact
 from conformance.core.bounds import Machine, Real
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
+from conformance.core.machine import Simulation, Style
 from conformance.core.operator import read_operator
 from conformance.dtypes import DTYPES, DType
 from conformance.errors import EvaluationError
@@ -458,3 +459,40 @@ def test_where_errors_decide_whether_there_is_a_root_any_value_passes() -> None:
     assert norm("root", [10.0, -10.0, 0.01], 3)[3]
     _, lo, hi, anything = norm("signed_root", [10.0, -10.0, 0.01], 3)
     assert (lo < 0 < hi, anything) == (True, False)
+
+
+THIRDS = """
+op: own.Thirds
+types: {T: [i8, f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {i: N}, value: "X[i] / (X[i] - 8)", unspecified: i == 3, rounding: nearest}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rounding", "expected"),
+    # -1 / -9, 4 / -4, 5 / -3, none, 16 / 8, 24 / 16, 40 / 32, 10 / 2, -8 / -16
+    [
+        ("nearest", [0, -1, -2, 2, 2, 1, 5, 0]),
+        ("away", [0, -1, -2, 2, 2, 1, 5, 1]),
+        ("toward_zero", [0, -1, -1, 2, 1, 1, 5, 0]),
+    ],
+)
+def test_numbers_are_rounded_where_the_output_is_of_integers(
+    rounding: str, expected: list[int]
+) -> None:
+    operator = read_operator(THIRDS.replace("nearest", rounding))
+    inputs = {"X": np.asarray([-1, 4, 5, 9, 16, 24, 40, 10, -8], np.int8)}
+    (interval,) = Evaluation(operator, {}, inputs).intervals()
+    assert interval.unspecified.nonzero()[0].tolist() == [3]
+    assert interval.lo[~interval.unspecified].tolist() == expected
+    style = Simulation(operator, {}, inputs, Style(computes="f64"))
+    assert style.outputs()[0][~interval.unspecified].tolist() == expected
+
+
+def test_without_a_rounding_what_is_not_whole_or_divided_by_0_has_no_value() -> None:
+    operator = read_operator(THIRDS.replace(", rounding: nearest", ""))
+    (interval,) = Evaluation(operator, {}, {"X": np.asarray([5, 8, 16], np.int8)}).intervals()
+    assert interval.unspecified.tolist() == [True, True, False]
