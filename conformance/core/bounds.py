@@ -300,15 +300,16 @@ def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
     Where they are ``coarse`` none of them is subnormal.
     """
     lost = power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
-    return lost + _flushed(terms, machine, coarse) if machine.flushes else lost
+    if not machine.flushes:
+        return lost
+    return lost.where(coarse, lost + _flushed(terms, machine))
 
 
-def _flushed(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
-    """What products of that many terms may lose by being flushed, where they are not ``coarse``."""
+def _flushed(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms may lose by being flushed."""
     if not machine.flushes:
         return NOTHING
-    flushed = power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
-    return NOTHING.where(coarse, flushed)
+    return power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
 
 
 # -- rules
@@ -458,7 +459,8 @@ def divide(a: Real, b: Real) -> Real:
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
     finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
     coarse = finest >= machine.format.emin
-    once = power_of_two(np.asarray(machine.format.quantum - 1)) + _flushed(terms, machine, coarse)
+    once = power_of_two(np.asarray(machine.format.quantum - 1))
+    once = once.where(coarse, once + _flushed(terms, machine))
     lost = _underflow(terms, machine, coarse).where(terms > 1, once)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     fits = a.exact & power & _fits(mass, grid, machine)
@@ -646,7 +648,7 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
     if machine.flushes:
         flushed = power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
-        err = err + NOTHING.where(grid >= machine.lost, flushed)
+        err = err.where(grid >= machine.lost, err + flushed)
     fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))

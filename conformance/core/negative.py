@@ -43,6 +43,8 @@ def conditions(operator: Operator) -> Mapping[str, str]:
     for tensor in operator.inputs:
         sentences[f"{tensor.name}.rank"] = f"{tensor.name} has too few or too many dimensions."
         sentences[f"{tensor.name}.shape"] = f"{tensor.name} has a shape that does not fit."
+        if tensor.entries is not None and tensor.entries.min is not None:
+            sentences[f"{tensor.name}.min"] = f"{tensor.name} is at least {tensor.entries.min}."
     for dim in operator.dims.values():
         if dim.broadcast:
             sentences[f"{dim.name}.broadcast"] = f"The extents of {dim.name} do not broadcast."
@@ -119,12 +121,20 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
 
 
 def _unbounded(operator: Operator, name: str) -> Operator:
-    """An operator in which an attribute or a dimension has no bounds."""
+    """An operator in which an attribute, a dimension or a tensor's entries have no bounds."""
     if name in operator.dims:
         dims = {**operator.dims, name: replace(operator.dims[name], min=0)}
         return replace(operator, dims=dims)
-    attribute = replace(operator.attributes[name], min=None, max=None)
-    return replace(operator, attributes={**operator.attributes, name: attribute})
+    if name in operator.attributes:
+        attribute = replace(operator.attributes[name], min=None, max=None)
+        return replace(operator, attributes={**operator.attributes, name: attribute})
+    inputs = tuple(
+        replace(tensor, entries=replace(tensor.entries, min=None))
+        if tensor.name == name and tensor.entries is not None
+        else tensor
+        for tensor in operator.inputs
+    )
+    return replace(operator, inputs=inputs)
 
 
 def check_rejections(operator: Operator, source: Source) -> None:
