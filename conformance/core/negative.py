@@ -193,9 +193,9 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
         if attribute.name not in read:
             continue
         for value in _other_values(attribute, binding):
-            yield replace(case, attributes={**case.attributes, attribute.name: value})
+            yield replace(case, attributes={**case.attributes, attribute.spelling: value})
         if attribute.default is None:
-            others = {k: v for k, v in case.attributes.items() if k != attribute.name}
+            others = {k: v for k, v in case.attributes.items() if k != attribute.spelling}
             yield replace(case, attributes=others)
     for name, shape in case.shapes.items():
         for other in _other_shapes(shape, _least_extents(binding, name)):

@@ -40,12 +40,14 @@ ROUNDINGS = ("nearest", "away", "toward_zero")
 class Attribute:
     """An attribute; ``type`` is int, bool, word, or the format that its fractions are stored in.
 
+    ``name`` is what expressions call it, ``spelling`` how the document and cases spell it.
     ``per`` is a group of axes, with an entry for each; a ``list`` has any number of entries. One
     without a ``default`` is required. ``words`` may be given instead of numbers, for which they
     stand; bounds are not theirs.
     """
 
     name: str
+    spelling: str
     type: str = "int"
     per: str | None = None
     list: bool = False
@@ -236,6 +238,11 @@ class Operator:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
     @cached_property
+    def spelled(self) -> Mapping[str, Attribute]:
+        """The attributes, as the document spells them."""
+        return {attribute.spelling: attribute for attribute in self.attributes.values()}
+
+    @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
@@ -286,11 +293,11 @@ class _Reader:
 
     def operator(self) -> Operator:
         data = self.data
-        attributes = {name: self.attribute(name, raw) for name, raw in self.items("attributes")}
+        listed = [self.attribute(name, raw) for name, raw in self.items("attributes")]
         dims = {name: Dimension(name, **raw) for name, raw in self.items("dims")}
-        self.words = frozenset(word for a in attributes.values() for word in a.values)
-        for attribute in attributes.values():
-            self.bind(("attributes", attribute.name), attribute.kind)
+        self.words = frozenset(word for a in listed for word in a.values)
+        for attribute in listed:
+            self.bind(("attributes", attribute.spelling), attribute.kind, attribute.name)
         for dim in dims.values():
             self.bind(("dims", dim.name), Kind("int", dim.per))
         for group in sorted({kind.per for kind in self.scope.values() if kind.per}):
@@ -300,7 +307,7 @@ class _Reader:
         }
         inputs = tuple(self.tensor(number, raw) for number, raw in enumerate(data["inputs"]))
         let = {}
-        for name, raw in self.items("let"):
+        for name, raw in self.let_in_order():
             let[name] = self.parse(("let", name), raw)
             self.bind(("let", name), let[name].kind)
         require = {
@@ -315,7 +322,7 @@ class _Reader:
         return Operator(
             op=data["op"],
             types=types,
-            attributes=attributes,
+            attributes={attribute.name: attribute for attribute in listed},
             dims=dims,
             groups=groups,
             inputs=inputs,
@@ -335,6 +342,15 @@ class _Reader:
 
     def items(self, section: str) -> list[tuple[str, Any]]:
         return list((self.data.get(section) or {}).items())
+
+    def let_in_order(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and expressions of ``let``, each after those that it speaks of."""
+        waiting = dict(self.items("let"))
+        while waiting:
+            used = {name: set(re.findall(r"\w+", str(raw))) - {name} for name, raw in waiting.items()}
+            ready = (name for name in waiting if used[name].isdisjoint(waiting))
+            name = next(ready, next(iter(waiting)))
+            yield name, waiting.pop(name)
 
     def bind(self, path: Path, kind: Kind, name: str = "") -> None:
         """Give a name its kind; names are unique over all sections."""
@@ -383,10 +399,16 @@ class _Reader:
             where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
         return Interpretation(name, **{**raw, "where": where})
 
-    def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
-        path: Path = ("attributes", name)
+    def attribute(self, spelling: str, raw: Mapping[str, Any]) -> Attribute:
+        path: Path = ("attributes", spelling)
         values = tuple(raw.get("values", ()))
-        attribute = Attribute(name, **{**raw, "values": values})
+        entries = {key: value for key, value in raw.items() if key != "as"}
+        name = raw.get("as", spelling)
+        attribute = Attribute(name, spelling, **{**entries, "values": values})
+        if "-" in name:
+            message = f"no expression can speak of '{name}'"
+            hint = f"say what they call it: as: {name.replace('-', '_')}"
+            self.source.problem(path, message, hint=hint, key=True)
         if (attribute.type == "word") != bool(values):
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
         if attribute.words and (attribute.type != "int" or attribute.list):
@@ -444,7 +466,7 @@ class _Reader:
             self.source.unknown(
                 (*path, "per"), f"'{raw['per']}' is no group of axes", raw["per"], self.scope
             )
-        return Attribute(raw["name"], per=raw["per"], min=raw.get("min"))
+        return Attribute(raw["name"], raw["name"], per=raw["per"], min=raw.get("min"))
 
     def _holds(self, path: Path, variable: str) -> str:
         """The type of a tensor's elements as expressions see it: whole numbers only are plain."""

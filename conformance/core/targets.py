@@ -148,8 +148,8 @@ class _CaseTargets:
     # -- attributes
 
     def _attribute(self, attribute: Attribute) -> None:
-        name = attribute.name
-        value = self.binding.value(name)
+        name = attribute.spelling
+        value = self.binding.value(attribute.name)
         if name not in self.case.attributes:
             self.note("ATTRIBUTE", f"{name} is left out")
             return

@@ -173,7 +173,7 @@ class Draw:
 
     def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
         """The values of attributes, without those that are left out."""
-        values = {attribute.name: self.attribute(attribute) for attribute in attributes}
+        values = {attribute.spelling: self.attribute(attribute) for attribute in attributes}
         return {name: value for name, value in values.items() if value is not None}
 
     def departs(self, attribute: Attribute) -> bool:
