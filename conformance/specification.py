@@ -420,11 +420,14 @@ def level_of(spec: Specification, case: Case) -> str:
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:
     """List the attributes with a default that a case does not give."""
-    attributes = spec.attributes.values() if isinstance(spec, Operator) else spec.attributes
+    if isinstance(spec, Operator):
+        defaults = {name: attribute.default for name, attribute in spec.spelled.items()}
+    else:
+        defaults = {attribute.name: attribute.default for attribute in spec.attributes}
     return tuple(
-        attribute.name
-        for attribute in attributes
-        if attribute.default is not None and attribute.name not in case.attributes
+        name
+        for name, default in defaults.items()
+        if default is not None and name not in case.attributes
     )
 
 

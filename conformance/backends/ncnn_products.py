@@ -21,7 +21,9 @@ from conformance.backends.products import (
 )
 from conformance.errors import Unsupported
 
-OPERATORS = (*products.CONVOLUTIONS, *products.TRANSPOSED, *products.MATRIX_PRODUCTS)
+CONVOLUTIONS = (*products.CONVOLUTIONS, *products.TRANSPOSED)
+OF_TORCH = ("torch.conv", "torch.conv_transpose")
+OPERATORS = (*CONVOLUTIONS, *products.MATRIX_PRODUCTS)
 """Operators by their names without a version."""
 
 # The numbers that a net's text gives the parameters, the last axis first.
@@ -36,12 +38,23 @@ AUTOMATIC = {SAME_UPPER: -233, SAME_LOWER: -234}
 MAX_AXES = 2
 """The layers of three axes take filters from files only."""
 
+MAX_IMAGES = 4096
+"""Images of a batch, so that a vector is done in seconds: each is a call of its own."""
+
+TOO_MANY_IMAGES = f"ncnn takes one image at a time, and no more than {MAX_IMAGES} are tried"
+
 EXCLUDING = (
     *products.excluding(
-        (*products.CONVOLUTIONS, *products.TRANSPOSED),
+        CONVOLUTIONS,
         f"length(size) > {MAX_AXES}",
         "ncnn's layers of three axes take filters from files only",
     ),
+    *products.excluding(
+        [name for name in CONVOLUTIONS if name not in OF_TORCH],
+        f"N > {MAX_IMAGES}",
+        TOO_MANY_IMAGES,
+    ),
+    *products.excluding(OF_TORCH, f"prod(batch) > {MAX_IMAGES}", TOO_MANY_IMAGES),
     *products.excluding_sizes("sizes of results are not written for ncnn here"),
     *products.excluding(
         ["onnx.ConvTranspose"],
@@ -105,6 +118,9 @@ def net(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Net:
         raise Unsupported("ncnn's layers of three axes take filters from files only")
     image = inputs[0]
     assert image is not None
+    is_batched = image.ndim == len(convolution.filters)
+    if is_batched and len(image) > MAX_IMAGES:
+        raise Unsupported(TOO_MANY_IMAGES)
     if family in products.TRANSPOSED:
         layer, parameters = "Deconvolution", _transposed_parameters(op, convolution)
         outputs = convolution.filters[1] * convolution.groups
@@ -116,7 +132,6 @@ def net(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Net:
     blobs: list[tuple[int, tuple[int, ...] | None]] = [(0, None), (1, convolution.filters)]
     if convolution.bias is not None:
         blobs.append((convolution.bias, None))
-    is_batched = image.ndim == len(convolution.filters)
     return Net(_text(layer, len(blobs), parameters), tuple(blobs), (), is_batched)
 
 

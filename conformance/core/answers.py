@@ -77,8 +77,14 @@ class _Evaluations:
         output = self.operator.outputs[number]
         dtype = DTYPES[self.by(IDEAL).dtype_of(output)]
         if not dtype.is_float:
-            interval = self.by(IDEAL).intervals()[number]
-            return Answer(output.name, dtype.name, interval.lo, open=self._open(number, {}))
+            ideal = self.by(IDEAL)
+            return Answer(
+                output.name,
+                dtype.name,
+                ideal.intervals()[number].lo,
+                open=self._open(number, {}),
+                choices=ideal.choices(output),
+            )
         formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
         machines = {name: Machine(f, self.flushes) for name, f in formats.items()}
         standard = self.by(machines["standard"])

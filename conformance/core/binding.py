@@ -131,7 +131,7 @@ class Binding:
         )
 
     def _check_names(self) -> None:
-        unknown = sorted(self._given.keys() - self.operator.attributes.keys())
+        unknown = sorted(self._given.keys() - self.operator.spelled.keys())
         if unknown:
             raise InvalidCase(f"{self.operator.op} has no attribute '{unknown[0]}'")
         unknown = sorted(self.shapes.keys() - self.operator.tensors.keys())
@@ -139,11 +139,11 @@ class Binding:
             raise InvalidCase(f"{self.operator.op} has no input '{unknown[0]}'")
 
     def _attribute(self, attribute: Attribute) -> Any:
-        value = self._given.get(attribute.name)
+        value = self._given.get(attribute.spelling)
         value = attribute.default if value is None else value
         if value is None:
-            name = attribute.name
-            raise InvalidCase(f"the attribute '{name}' is missing", (f"{name}.required",))
+            message = f"the attribute '{attribute.spelling}' is missing"
+            raise InvalidCase(message, (f"{attribute.name}.required",))
         if isinstance(value, str) and value in attribute.words:
             number = attribute.words[value]
             return (number,) * len(self.value(attribute.per)) if attribute.per else number
@@ -159,7 +159,8 @@ class Binding:
         count = len(self.value(attribute.per))
         entries = list(value) if isinstance(value, list | tuple) else [value] * count
         if len(entries) != count:
-            message = f"'{attribute.name}' has {len(entries)} entries where there are {count} axes"
+            given = f"'{attribute.spelling}' has {len(entries)} entries"
+            message = f"{given} where there are {count} axes"
             raise InvalidCase(message, (f"{attribute.name}.length",))
         return tuple(self._entry(attribute, entry) for entry in entries)
 
@@ -172,24 +173,25 @@ class Binding:
 
     @staticmethod
     def _entry(attribute: Attribute, entry: Any) -> Any:
-        name = attribute.name
+        name, spelling = attribute.name, attribute.spelling
         if attribute.type in DTYPES:
             try:
                 return stored(entry, attribute.type)
             except (ValueError, TypeError, OverflowError):
-                raise InvalidCase(f"'{name}' is {entry!r}, no finite number") from None
+                raise InvalidCase(f"'{spelling}' is {entry!r}, no finite number") from None
         if attribute.type == "word":
             if entry not in attribute.values:
                 expected = ", ".join(attribute.values)
-                raise InvalidCase(f"'{name}' is {entry!r}, none of {expected}", (f"{name}.values",))
+                message = f"'{spelling}' is {entry!r}, none of {expected}"
+                raise InvalidCase(message, (f"{name}.values",))
             return entry
         is_int = isinstance(entry, int | np.integer)
         if not is_int or (attribute.type == "bool") != isinstance(entry, bool):
             expected = "".join(f" and not {word}" for word in attribute.words)
-            raise InvalidCase(f"'{name}' is {entry!r}, no {attribute.type}{expected}")
+            raise InvalidCase(f"'{spelling}' is {entry!r}, no {attribute.type}{expected}")
         for bound, wrong in (("min", attribute.min), ("max", attribute.max)):
             if wrong is not None and (entry < wrong if bound == "min" else entry > wrong):
-                message = f"'{name}' is {entry}, its {bound} is {wrong}"
+                message = f"'{spelling}' is {entry}, its {bound} is {wrong}"
                 raise InvalidCase(message, (f"{name}.{bound}",))
         return bool(entry) if attribute.type == "bool" else int(entry)
 

@@ -181,7 +181,7 @@ def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
     grid = _grid_of(value)
     whole = ~np.asarray(err.is_positive)
     fits = whole & _fits(mass, grid, machine)
-    return _checked(Real(value, machine, mass, err, fits, grid, positive=_not_negative(value)))
+    return _given(Real(value, machine, mass, err, fits, grid, positive=_not_negative(value)))
 
 
 def constant(value: Any, machine: Machine | None) -> Real:
@@ -193,7 +193,12 @@ def constant(value: Any, machine: Machine | None) -> Real:
     fits = _fits(mass, grid, machine)
     units = mass * machine.unit + power_of_two(np.asarray(machine.lost))
     err = NOTHING.where(fits | ~mass.is_positive, units)
-    return _checked(Real(numbers, machine, mass, err, fits, grid, positive=_not_negative(numbers)))
+    return _given(Real(numbers, machine, mass, err, fits, grid, positive=_not_negative(numbers)))
+
+
+def _given(real: Real) -> Real:
+    """The same with nothing known where it overflows: a number that the format has does not."""
+    return real if np.all(real.exact) else _checked(real)
 
 
 def _not_negative(value: Number) -> NDArray[np.bool_]:
@@ -582,7 +587,7 @@ def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     """Return the larger or the smaller of two numbers; NaN where either is."""
     a, b = a.settled(), b.settled()
     order = exact.compared(a.value, b.value)
-    chosen = choose(np.where(np.isnan(order), _is_nan(a), (order > 0) == largest), a, b)
+    chosen = choose(np.where(np.isnan(order), is_nan(a), (order > 0) == largest), a, b)
     if a.machine is None:
         return chosen
     # Whichever a machine takes, it is no further off than the worse of both.
@@ -591,7 +596,8 @@ def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
 
 
-def _is_nan(a: Real) -> NDArray[np.bool_]:
+def is_nan(a: Real) -> NDArray[np.bool_]:
+    """Return where numbers are NaN."""
     return np.asarray(False) if a.value.special is None else np.isnan(a.value.special)
 
 

@@ -22,6 +22,7 @@ from conformance.core.loader import load_operator, shipped_names
 from conformance.core.machine import Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Operator
+from conformance.core.tree import OF_TENSORS
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, ExpressionError, closest
 from conformance.json_schema import load_schema
@@ -35,7 +36,7 @@ from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
-BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", "has", "rank_of"})
+BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", *OF_TENSORS})
 """Names that any text may use."""
 
 RESULT = "result"

@@ -14,7 +14,7 @@ from conformance.core import bounds, exact
 from conformance.core.binding import Binding
 from conformance.core.bounds import Machine, Real
 from conformance.core.exact import Ball, Number, precision
-from conformance.core.index_space import IndexSpace, Part
+from conformance.core.index_space import IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import InvalidCase
@@ -67,10 +67,9 @@ class Evaluation:
         }
         self.binding = Binding(operator, attributes, shapes, self.operands)
         # Whole numbers are computed as such: nothing of them may be off.
-        self.has_floats = any(map(_is_float, self.inputs.values()))
-        self.machine = machine if self.has_floats else None
+        self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
-        self._values: dict[str, Real | Array] = {}
+        self._results: dict[str, Result] = {}
         broken = self.binding.violations()
         if broken:
             raise InvalidCase(f"{operator.op}: {', '.join(broken)} does not hold", broken)
@@ -103,11 +102,15 @@ class Evaluation:
 
     def value(self, name: str) -> Real | Array:
         """Return a definition's value, computed on first use."""
-        if name not in self._values:
-            self._values[name] = self._in_blocks(self.operator.define[name])
-        return self._values[name]
+        return self.result(name).value
 
-    def _in_blocks(self, definition: Definition) -> Real | Array:
+    def result(self, name: str) -> Result:
+        """Return what a definition gives, computed on first use."""
+        if name not in self._results:
+            self._results[name] = self._in_blocks(self.operator.define[name])
+        return self._results[name]
+
+    def _in_blocks(self, definition: Definition) -> Result:
         """A definition, part by part of its longest index where there are many terms."""
         space = self.space(definition)
         size = prod(space.shape)
@@ -120,10 +123,7 @@ class Evaluation:
             self.space(definition, (axis, slice(first, first + count))).evaluate()
             for first in range(0, extent, count)
         ]
-        reals = [part for part in parts if isinstance(part, Real)]
-        if reals:
-            return bounds.concatenated(reals, axis)
-        return np.concatenate([part for part in parts if isinstance(part, np.ndarray)], axis)
+        return concatenated(parts, axis)
 
     def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
         """Return a definition over its index space, or over a part of it."""
@@ -154,12 +154,21 @@ class Evaluation:
         return [self._interval(output) for output in self.operator.outputs]
 
     def dtype_of(self, output: Output) -> str:
-        """Return the element type of an output, perhaps that of an input of its variable."""
+        """Return the element type of an output.
+
+        It is stated, the word of an attribute, that of an input of its variable, or the only one
+        that its variable can be.
+        """
         if output.type in DTYPES:
             return output.type
+        if output.type in self.operator.attributes:
+            return str(self.binding.value(output.type))
         for tensor in self.operator.inputs:
             if tensor.type == output.type and tensor.name in self.inputs:
                 return name_of(self.inputs[tensor.name].dtype)
+        allowed = self.operator.types.get(output.type, ())
+        if len(allowed) == 1:
+            return allowed[0]
         raise InvalidCase(f"no input says the type of {output.name}")
 
     def _rounded(self, output: Output, dtype: DType) -> Array:
@@ -183,9 +192,9 @@ class Evaluation:
         return self.operator.define[output.name].rounding
 
     def _forget_balls(self) -> None:
-        for name, value in list(self._values.items()):
-            if isinstance(value, Real) and isinstance(value.value, Ball):
-                del self._values[name]
+        for name, result in list(self._results.items()):
+            if isinstance(result.value, Real) and isinstance(result.value.value, Ball):
+                del self._results[name]
 
     def _interval(self, output: Output) -> Interval:
         with precision(FIRST_PRECISION):
@@ -193,12 +202,23 @@ class Evaluation:
             dtype = DTYPES[self.dtype_of(output)]
             if not isinstance(value, Real) or not dtype.is_float:
                 array = self._arranged(output, self._rounded(output, dtype))
-                fits = np.ones(array.shape, np.bool_)
+                unspecified = self.result(output.name).unspecified
                 if isinstance(value, Real) and isinstance(value.value, Number):
-                    rounding = self._rounding_of(output)
-                    fits = self._arranged(output, _fits_type(value.value, dtype, rounding))
-                return Interval(array, array, ~fits)
+                    fits = _fits_type(value.value, dtype, self._rounding_of(output))
+                    unspecified = unspecified | ~fits
+                return Interval(array, array, self._arranged(output, unspecified))
             return self.accepted(output, value)
+
+    def choices(self, output: Output) -> Array | None:
+        """Return the whole numbers that are allowed for each element of an output.
+
+        They are on a last axis, filled up with -1; None where each element has a single one.
+        """
+        choices = self.result(output.name).choices
+        if choices is None:
+            return None
+        dtype = DTYPES[self.dtype_of(output)].numpy
+        return choices.astype(dtype).reshape((*self.shape_of(output), -1))
 
     def accepted(self, output: Output, value: Real) -> Interval:
         """Return what is accepted of an output of floating-point numbers, given its value."""
@@ -265,10 +285,17 @@ def _fits_type(value: Number, dtype: DType, rounding: str) -> NDArray[np.bool_]:
 
 
 def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
-    """Numbers in a type; of integer types those that are too large wrap around."""
+    """Numbers in a type; of integer types those that are too large wrap around.
+
+    An infinity is the greatest or the lowest number there.
+    """
     if dtype.is_float:
         return exact.rounded(value, dtype)
-    bits = 8 * dtype.numpy.itemsize
-    low = int(np.iinfo(dtype.numpy).min)
-    whole = _whole(value, rounding)[0]
-    return np.asarray((whole - low) % (1 << bits) + low, object).astype(dtype.numpy)
+    limits = np.iinfo(dtype.numpy)
+    low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
+    whole = np.asarray((_whole(value, rounding)[0] - low) % count + low, object)
+    array: Array = whole.astype(dtype.numpy)
+    if value.special is None:
+        return array
+    array = np.where(np.isposinf(value.special), limits.max, array)
+    return np.where(np.isneginf(value.special), low, array).astype(dtype.numpy)

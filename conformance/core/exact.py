@@ -111,6 +111,11 @@ def decode(array: Array, dtype: DType) -> Number:
     return Number(num, 1, parts.exponent, _longest(num), special)
 
 
+def infinity(sign: int) -> Number:
+    """Return an infinity of a sign."""
+    return Number(np.zeros((), np.int64), special=np.asarray(sign * np.inf))
+
+
 def number(value: Any) -> Number:
     """Convert a plain value, or an array of them, to exact numbers."""
     values = np.asarray(value)

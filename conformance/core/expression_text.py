@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS
-from conformance.core.tree import Node
+from conformance.core.tree import OF_TENSORS, Node
 
 _PRECEDENCE = {
     "or": 1,
@@ -29,7 +29,7 @@ def text_of(node: Node) -> str:
     if node.op in ("constant", "name"):
         value = str(node.value)
         return value.lower() if isinstance(node.value, bool) else value
-    if node.op in ("has", "rank_of"):
+    if node.op in OF_TENSORS:
         return f"{node.op}({node.value})"
     if node.op == "read":
         return f"{node.value}[{', '.join(map(text_of, node.args))}]"

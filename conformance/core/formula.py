@@ -160,6 +160,8 @@ class _Writer:
             return _row(_name(str(node.value)), _words(" is given"), binding=COMPARE)
         if node.op == "rank_of":
             return _row(_words("rank of "), _name(str(node.value)), binding=SIGN)
+        if node.op == "lowest":
+            return _row(_words("lowest number of "), _name(str(node.value)), binding=SIGN)
         if node.op == "read":
             return _subscripted(_name(str(node.value)), _list([*map(self.write, node.args)]))
         if node.op == "where":

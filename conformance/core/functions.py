@@ -345,6 +345,7 @@ FUNCTIONS: dict[str, Function] = {
     "negative": Function("-a", "the negative", _numbers, operator.neg, symbol=True),
     "==": _infix("==", "whether they are equal", _comparable, operator.eq),
     "!=": _infix("!=", "whether they differ", _comparable, operator.ne),
+    "is_nan": Function("is_nan(x)", "whether it is not a number", _ordered, lambda a: a != a),
     "<": _infix("<", "whether a is smaller", _ordered, operator.lt),
     "<=": _infix("<=", "whether a is not larger", _ordered, operator.le),
     "and": Function(

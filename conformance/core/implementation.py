@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -15,7 +16,7 @@ from conformance.core.bounds import Real
 from conformance.core.changes import changed, condition, unchanged
 from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
-from conformance.core.index_space import IndexSpace, Part
+from conformance.core.index_space import IndexSpace, Part, Result
 from conformance.core.machine import Simulation, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
@@ -100,7 +101,7 @@ class _Mutated(Evaluation):
         self.operator, self.paths = operator, paths
         self.inputs, self.machine = original.inputs, original.machine
         self.operands = original.operands
-        self._sources, self._values = original._sources, {}
+        self._sources, self._results = original._sources, {}
         if operator.attributes == original.operator.attributes:
             self.binding = original.binding.under(operator)
         else:
@@ -108,7 +109,7 @@ class _Mutated(Evaluation):
             self.binding = Binding(operator, attributes, shapes, original.operands)
         self.unchanged = self._unchanged(original)
         for name in self.unchanged:
-            self._values[name] = original.value(name)
+            self._results[name] = original.result(name)
 
     def _unchanged(self, original: Evaluation) -> frozenset[str]:
         if original.operator is self.operator:
@@ -136,15 +137,15 @@ class _Mutated(Evaluation):
         tree = {**definition.at, **definition.over}[path.index]
         return bool(wrong_part_exists(prod(along(self.binding.evaluate(tree), path.axis)), path))
 
-    def value(self, name: str) -> Real | Array:
-        """Return a definition's value, computed on first use, as the paths leave it."""
-        if name not in self._values:
-            value = super().value(name)
+    def result(self, name: str) -> Result:
+        """Return what a definition gives, computed on first use, as the paths leave it."""
+        if name not in self._results:
+            result = super().result(name)
             for path in self.paths:
                 if path.definition == name and path.index in self.operator.define[name].at:
-                    value = self._on_path(value, path)
-            self._values[name] = value
-        return self._values[name]
+                    result = replace(result, value=self._on_path(result.value, path))
+            self._results[name] = result
+        return self._results[name]
 
     def _on_path(self, value: Real | Array, path: PathChange) -> Real | Array:
         """A value of which part is not as the right path has it."""
@@ -219,7 +220,7 @@ class _MutatedMachine(_Mutated, Simulation):
     ) -> None:
         self.style = style
         super().__init__(original, operator, paths, attributes)
-        self._sources, self._values = {}, {}
+        self._sources, self._results = {}, {}
 
     def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
         if not isinstance(value, Real):

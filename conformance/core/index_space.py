@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from conformance.core.magnitude import magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import Array
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import EvaluationError, InvalidCase
 
 if TYPE_CHECKING:
@@ -25,9 +28,43 @@ if TYPE_CHECKING:
 Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
 
-NO_VALUE = Number(np.zeros((), np.int64), special=np.full((), np.nan))
-
 COMPARISONS = ("==", "!=", "<", "<=")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a definition gives: reals or whole numbers, and where the document gives no value.
+
+    ``choices`` are the whole numbers that are allowed for each element, on an axis of their own
+    that is filled up with -1; None where each element has a single one.
+    """
+
+    value: Real | Array
+    unspecified: NDArray[np.bool_]
+    choices: Array | None = None
+
+
+def concatenated(parts: Sequence[Result], axis: int) -> Result:
+    """Join parts of a result along an axis."""
+    reals = [part.value for part in parts if isinstance(part.value, Real)]
+    arrays = [part.value for part in parts if not isinstance(part.value, Real)]
+    unspecified = np.concatenate([part.unspecified for part in parts], axis)
+    value = bounds.concatenated(reals, axis) if reals else np.concatenate(arrays, axis)
+    return Result(value, unspecified, _joined([part.choices for part in parts], arrays, axis))
+
+
+def _joined(parts: Sequence[Array | None], values: Sequence[Array], axis: int) -> Array | None:
+    """Choices along an axis, each filled up to as many as any element has."""
+    most = max((part.shape[-1] for part in parts if part is not None), default=0)
+    if not most:
+        return None
+    filled = []
+    for part, value in zip(parts, values, strict=True):
+        choices = np.full((*value.shape, most), -1, np.int64)
+        given = value[..., None] if part is None else part
+        choices[..., : given.shape[-1]] = given
+        filled.append(choices)
+    return np.concatenate(filled, axis)
 
 
 class IndexSpace(PlainVisitor):
@@ -47,6 +84,7 @@ class IndexSpace(PlainVisitor):
         self.definition = definition
         self.machine = evaluation.machine
         self.masks: list[NDArray[np.bool_]] = []
+        self.allowed: NDArray[np.bool_] | None = None
         self.doubts: list[NDArray[np.bool_]] = []
         binding = evaluation.binding
         extents = {
@@ -62,6 +100,7 @@ class IndexSpace(PlainVisitor):
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.names: dict[str, Any] = {}
+        self.over: dict[str, Any] = {}
         axes = [np.arange(n) for n in self.shape]
         if part is not None:
             axes[part[0]] = axes[part[0]][part[1]]
@@ -86,39 +125,67 @@ class IndexSpace(PlainVisitor):
 
     # -- values
 
-    def evaluate(self) -> Real | Array:
-        """Compute the definition: reals, or an array of whole numbers."""
+    def evaluate(self) -> Result:
+        """Compute the definition."""
         definition = self.definition
         if definition.term is not None:
             self.names["total"], self.names["terms"] = self._combined(definition.term)
-        shape = self.shape[: self.rows]
-
-        def arrange(array: Array) -> Array:
-            array = np.asarray(array)
-            array = array.reshape([1] * (len(self.shape) - array.ndim) + list(array.shape))
-            return np.broadcast_to(array.reshape(array.shape[: self.rows]), shape)
-
+        holds = False if definition.unspecified is None else self.visit(definition.unspecified)
+        unspecified = self._arranged(np.asarray(holds))
+        self._refuse_nothing(unspecified)
         if definition.finish.kind.type == "int":
-            array = arrange(np.asarray(self.visit(definition.finish)))
+            array = self._arranged(np.asarray(self.visit(definition.finish)))
             if self.doubts:
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
-            return array
-        value = self.real(definition.finish).each(arrange).settled()
-        if definition.unspecified is not None and self.machine is not None:
-            self.doubts.append(np.asarray(self.visit(definition.unspecified)))
-        elif definition.unspecified is not None and not self.evaluation.has_floats:
-            value = self.without_value(value, arrange(self.visit(definition.unspecified)))
+            return Result(array, unspecified, self._choices(array, unspecified))
+        value = self.real(definition.finish).each(self._arranged).settled().unknown(unspecified)
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
-            value = value.unknown(arrange(np.asarray(full.any(axis=self.summed, keepdims=True))))
-        return value
+            mask = self._arranged(np.asarray(full.any(axis=self.summed, keepdims=True)))
+            value = value.unknown(mask)
+        return Result(value, unspecified)
 
-    def without_value(self, value: Real, nowhere: NDArray[np.bool_]) -> Real:
-        """Return whole numbers that have no value in some elements, as the document gives none."""
-        return Real(exact.choose(nowhere, NO_VALUE, value.value))
+    def _arranged(self, array: Array) -> Array:
+        """An array without the axes of what is combined away, in the shape of the result."""
+        array = self._stretched(array)
+        array = array.reshape(array.shape[: self.rows])
+        return np.broadcast_to(array, self.shape[: self.rows])
+
+    def _choices(self, values: Array, unspecified: NDArray[np.bool_]) -> Array | None:
+        """What ``finish`` gives for each term that is allowed, in their order and each once.
+
+        ``values`` are those of the chosen terms.
+        """
+        if self.allowed is None:
+            return None
+        allowed = self.allowed & ~unspecified[..., None]
+        most = int(allowed.sum(-1).max(initial=0))
+        if most <= 1:
+            return None
+        listed = np.argsort(~allowed, axis=-1, kind="stable")[..., :most]
+        # The last index that is combined away has the allowed terms one after the other.
+        inner = (*[1] * (len(self.summed) - 1), most)
+        self._choose_indices(listed, (*listed.shape[:-1], *inner))
+        finished = self._stretched(np.asarray(self.visit(self.definition.finish)))
+        shape = (*values.shape, *inner)
+        finished = np.broadcast_to(finished, shape).reshape((*values.shape, most))
+        counts = np.take_along_axis(allowed, listed, axis=-1)
+        choices = np.where(counts, finished, -1)
+        choices[..., 0] = np.where(counts[..., 0], choices[..., 0], values)
+        return _each_once(choices)
+
+    def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
+        """Raise EvaluationError where nothing is the largest, and the document wants a value."""
+        kind = self.definition.combine
+        if "max" not in kind and "min" not in kind:
+            return
+        if (self._arranged(np.asarray(self.names["terms"] == 0)) & ~unspecified).any():
+            raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
 
     def visit(self, node: Node) -> Any:
         """Compute a plain value; a comparison of reals is one."""
+        if node.op == "is_nan" and node.args[0].kind.type == "real":
+            return bounds.is_nan(self.real(node.args[0]))
         if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
             order, doubt = bounds.compared(*(self.real(arg) for arg in node.args))
             if doubt.any():
@@ -136,6 +203,8 @@ class IndexSpace(PlainVisitor):
         if node.op == "read":
             value = self.read(node)
             return value if isinstance(value, Real) else self.constant(value)
+        if node.op == "lowest":
+            return self.constant(int(self._dtype_of(str(node.value)).lowest))
         if node.op == "name":
             value = self.lookup(str(node.value))
             if isinstance(value, Real):
@@ -166,6 +235,11 @@ class IndexSpace(PlainVisitor):
 
     def _whole(self, node: Node) -> int:
         return int(self.visit(node))
+
+    def _dtype_of(self, name: str) -> DType:
+        if name not in self.evaluation.inputs:
+            raise EvaluationError(f"{name} is not given")
+        return DTYPES[name_of(self.evaluation.inputs[name].dtype)]
 
     # -- reading
 
@@ -349,8 +423,8 @@ class IndexSpace(PlainVisitor):
             if order.dtype != object and lowest <= np.iinfo(np.int64).min + 1:
                 order = order.astype(object)
             order = np.where(kept, order, lowest - 1)
-        flat = order.reshape((*order.shape[: self.rows], -1))
-        if not flat.shape[-1] or (mask is not None and not self._count(mask).all()):
+        flat = order.reshape((*order.shape[: self.rows], prod(order.shape[self.rows :])))
+        if not flat.shape[-1]:
             raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
         last = flat.shape[-1] - 1
         best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
@@ -358,6 +432,8 @@ class IndexSpace(PlainVisitor):
         if "_" in kind:
             if real.machine is not None and np.any(real.wrong.is_positive):
                 self.doubts.append(np.asarray(True))
+            if kind.startswith("any"):
+                self.allowed = flat == np.take_along_axis(flat, best[..., None], -1)
             self._choose_indices(best, kept_shape)
 
         def pick(array: Array) -> Array:
@@ -365,26 +441,33 @@ class IndexSpace(PlainVisitor):
             return np.take_along_axis(full, best[..., None], -1).reshape(kept_shape)
 
         picked = real.each(pick)
-        if real.machine is None:
-            return picked
-        # Whichever a machine takes, it is no further off than the worst of all.
-        worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
-        err = worst.largest(self.summed)
-        return Real(
-            picked.value,
-            real.machine,
-            magnitude(picked.value),
-            err,
-            ~err.is_positive & picked.exact,
-            picked.grid,
-            positive=picked.positive,
-        )
+        if real.machine is not None:
+            # Whichever a machine takes, it is no further off than the worst of all.
+            worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
+            err = worst.largest(self.summed)
+            picked = Real(
+                picked.value,
+                real.machine,
+                magnitude(picked.value),
+                err,
+                ~err.is_positive & picked.exact,
+                picked.grid,
+                positive=picked.positive,
+            )
+        return self._or_nothing(picked, self._count(mask) > 0)
+
+    def _or_nothing(self, extreme: Real, present: NDArray[np.bool_]) -> Real:
+        """The largest or the smallest terms; of none it is an infinity, which changes no other."""
+        if present.all():
+            return extreme
+        nothing = exact.infinity(-1 if "max" in self.definition.combine else 1)
+        return bounds.choose(present, extreme, Real(nothing, self.machine))
 
     def _choose_indices(self, best: NDArray[np.int64], shape: tuple[int, ...]) -> None:
-        """Give the indices that are combined away the values of the chosen term."""
+        """Give the indices that are combined away the values of the chosen terms."""
         inner = self.shape[self.rows :]
         for name in self.definition.over:
-            index = self.names[name]
+            index = self.over.setdefault(name, self.names[name])
             chosen = tuple(
                 np.broadcast_to(entry, (1,) * self.rows + inner).ravel()[best].reshape(shape)
                 for entry in _entries(index)
@@ -396,6 +479,18 @@ class IndexSpace(PlainVisitor):
 
 def _entries(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def _each_once(choices: Array) -> Array | None:
+    """Choices without those that an element has already; None where none has two."""
+    order = np.argsort(choices, axis=-1, kind="stable")
+    in_order = np.take_along_axis(choices, order, axis=-1)
+    repeated = np.zeros(choices.shape, np.bool_)
+    np.put_along_axis(repeated, order[..., 1:], in_order[..., 1:] == in_order[..., :-1], axis=-1)
+    choices = np.where(repeated, -1, choices)
+    most = int((choices != -1).sum(-1).max(initial=0))
+    front = np.argsort(choices == -1, axis=-1, kind="stable")[..., :most]
+    return None if most <= 1 else np.take_along_axis(choices, front, axis=-1)
 
 
 def _narrowed(index: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from conformance.core.operator import Definition, Operator
 from conformance.core.tree import NO_NAMES, Node
@@ -18,9 +19,12 @@ def note_unused(operator: Operator, source: Source) -> None:
     trees = (*operator.let.values(), *operator.require.values(), *operator.groups.values())
     used = _names(*trees, *shapes, *outputs).union(*(d.names for d in operator.define.values()))
     changes = re.findall(r"\w+", str(operator.data.get("interpretations", "")))
-    used |= frozenset(changes) | {output.name for output in operator.outputs}
-    sections = {
-        "attributes": operator.attributes,
+    used |= frozenset(changes).union(*({out.name, out.type} for out in operator.outputs))
+    for attribute in operator.attributes.values():
+        if attribute.name not in used:
+            path = ("attributes", attribute.spelling)
+            _note(source, path, f"nothing speaks of '{attribute.name}'")
+    sections: dict[str, Mapping[str, object]] = {
         "dims": operator.dims,
         "let": operator.let,
         "define": operator.define,

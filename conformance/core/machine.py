@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -150,9 +151,6 @@ class _MachineSpace(IndexSpace):
         super().__init__(evaluation, definition, part)
         self.style = style
 
-    def without_value(self, value: Real, _nowhere: NDArray[np.bool_]) -> Real:
-        return value  # a machine has some value everywhere
-
     def constant(self, value: Any) -> Real:
         return _floats(np.asarray(value).astype(np.float64))
 
@@ -199,7 +197,7 @@ class _MachineSpace(IndexSpace):
         if self.style.skips_nan:
             mask = mask & ~np.isnan(values)
         terms = self._count(self._stretched(mask))
-        rows = (*mask.shape[: self.rows], -1)
+        rows = (*mask.shape[: self.rows], prod(mask.shape[self.rows :]))
         shape = (*mask.shape[: self.rows], *[1] * len(self.summed))
         values, mask = values.reshape(rows), mask.reshape(rows)
         if definition.combine in ("sum", "product"):
@@ -217,7 +215,11 @@ class _MachineSpace(IndexSpace):
         if "_" in kind:
             self._choose_indices(best, (*best.shape, *[1] * len(self.summed)))
         chosen = np.take_along_axis(values, best[..., None], -1)[..., 0]
+        chosen = np.where(mask.any(-1), chosen, -sign * np.inf)
         return np.maximum(chosen, 0) if self.style.from_zero else chosen
+
+    def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
+        """Refuse nothing: a program has some value."""
 
     def _folded(self, terms: Floats) -> Floats:
         """The terms of each row, added or multiplied in the order of the style."""

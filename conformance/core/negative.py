@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.core.binding import Binding
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
-from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
 from conformance.spec.yaml_source import Source
@@ -149,12 +148,7 @@ def _plain(operator: Operator, case: Case) -> Case:
         variable: "f32" if "f32" in allowed else allowed[0]
         for variable, allowed in operator.types.items()
     }
-    kinds = (
-        DTYPES[types.get(tensor.type, tensor.type)]
-        for tensor in operator.inputs
-        if tensor.entries is None
-    )
-    pattern = SEPARATOR.join(patterns_for(dtype)[0] for dtype in kinds)
+    pattern = SEPARATOR.join(patterns[0] for patterns in patterns_of(operator, types))
     return replace(case, types=types, pattern=pattern)
 
 
@@ -189,9 +183,9 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
         if attribute.name not in read:
             continue
         for value in _other_values(attribute, binding):
-            yield replace(case, attributes={**case.attributes, attribute.name: value})
+            yield replace(case, attributes={**case.attributes, attribute.spelling: value})
         if attribute.default is None:
-            others = {k: v for k, v in case.attributes.items() if k != attribute.name}
+            others = {k: v for k, v in case.attributes.items() if k != attribute.spelling}
             yield replace(case, attributes=others)
     for name, shape in case.shapes.items():
         for other in _other_shapes(shape, _least_extents(binding, name)):

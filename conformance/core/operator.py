@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.core.functions import FUNCTIONS, of_type
 from conformance.core.parser import parse
+from conformance.core.patterns import PATTERNS
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
@@ -39,12 +40,14 @@ ROUNDINGS = ("nearest", "away", "toward_zero")
 class Attribute:
     """An attribute; ``type`` is int, bool, word, or the format that its fractions are stored in.
 
+    ``name`` is what expressions call it, ``spelling`` how the document and cases spell it.
     ``per`` is a group of axes, with an entry for each; a ``list`` has any number of entries. One
     without a ``default`` is required. ``words`` may be given instead of numbers, for which they
     stand; bounds are not theirs.
     """
 
     name: str
+    spelling: str
     type: str = "int"
     per: str | None = None
     list: bool = False
@@ -83,7 +86,8 @@ class Tensor:
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
     One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
-    ``ranks`` are the least and the greatest number of dimensions, as far as the document says.
+    ``patterns`` fill it in cases that are drawn, general ones if there are none. ``ranks`` are the
+    least and the greatest number of dimensions, as far as the document says.
     """
 
     name: str
@@ -93,6 +97,7 @@ class Tensor:
     absent: Fraction | None = None
     entries: Attribute | None = None
     ranks: tuple[int, int] | None = None
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -233,6 +238,11 @@ class Operator:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
     @cached_property
+    def spelled(self) -> Mapping[str, Attribute]:
+        """The attributes, as the document spells them."""
+        return {attribute.spelling: attribute for attribute in self.attributes.values()}
+
+    @cached_property
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
@@ -283,11 +293,11 @@ class _Reader:
 
     def operator(self) -> Operator:
         data = self.data
-        attributes = {name: self.attribute(name, raw) for name, raw in self.items("attributes")}
+        listed = [self.attribute(name, raw) for name, raw in self.items("attributes")]
         dims = {name: Dimension(name, **raw) for name, raw in self.items("dims")}
-        self.words = frozenset(word for a in attributes.values() for word in a.values)
-        for attribute in attributes.values():
-            self.bind(("attributes", attribute.name), attribute.kind)
+        self.words = frozenset(word for a in listed for word in a.values)
+        for attribute in listed:
+            self.bind(("attributes", attribute.spelling), attribute.kind, attribute.name)
         for dim in dims.values():
             self.bind(("dims", dim.name), Kind("int", dim.per))
         for group in sorted({kind.per for kind in self.scope.values() if kind.per}):
@@ -312,7 +322,7 @@ class _Reader:
         return Operator(
             op=data["op"],
             types=types,
-            attributes=attributes,
+            attributes={attribute.name: attribute for attribute in listed},
             dims=dims,
             groups=groups,
             inputs=inputs,
@@ -380,10 +390,16 @@ class _Reader:
             where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
         return Interpretation(name, **{**raw, "where": where})
 
-    def attribute(self, name: str, raw: Mapping[str, Any]) -> Attribute:
-        path: Path = ("attributes", name)
+    def attribute(self, spelling: str, raw: Mapping[str, Any]) -> Attribute:
+        path: Path = ("attributes", spelling)
         values = tuple(raw.get("values", ()))
-        attribute = Attribute(name, **{**raw, "values": values})
+        entries = {key: value for key, value in raw.items() if key != "as"}
+        name = raw.get("as", spelling)
+        attribute = Attribute(name, spelling, **{**entries, "values": values})
+        if "-" in name:
+            message = f"no expression can speak of '{name}'"
+            hint = f"say what they call it: as: {name.replace('-', '_')}"
+            self.source.problem(path, message, hint=hint, key=True)
         if (attribute.type == "word") != bool(values):
             self.source.problem(path, "a word has 'values', nothing else has", key=True)
         if attribute.words and (attribute.type != "int" or attribute.list):
@@ -422,9 +438,15 @@ class _Reader:
         entries = self._entries(path, raw) if "per" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
+        for number, pattern in enumerate(raw.get("patterns", ())):
+            if pattern not in PATTERNS:
+                message = f"'{pattern}' is no pattern of data"
+                self.source.unknown((*path, "patterns", number), message, pattern, PATTERNS)
         ranks = tuple(raw["rank"]) if "rank" in raw else None
-        broadcast = raw.get("broadcast", False)
-        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks)
+        if ranks is not None and ranks[0] > ranks[1]:
+            self.source.problem((*path, "rank"), "the least rank is larger than the greatest")
+        broadcast, patterns = raw.get("broadcast", False), tuple(raw.get("patterns", ()))
+        return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks, patterns)
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
@@ -435,7 +457,7 @@ class _Reader:
             self.source.unknown(
                 (*path, "per"), f"'{raw['per']}' is no group of axes", raw["per"], self.scope
             )
-        return Attribute(raw["name"], per=raw["per"], min=raw.get("min"))
+        return Attribute(raw["name"], raw["name"], per=raw["per"], min=raw.get("min"))
 
     def _holds(self, path: Path, variable: str) -> str:
         """The type of a tensor's elements as expressions see it: whole numbers only are plain."""
@@ -554,7 +576,8 @@ class _Reader:
         name = raw["name"]
         if name not in define:
             self.source.unknown((*path, "name"), f"'{name}' is not defined", name, define)
-        self._holds((*path, "type"), raw["type"])
+        if not self._names_types(raw["type"]):
+            self._holds((*path, "type"), raw["type"])
         shape, omit = (
             tuple(
                 self.parse((*path, key, k), item, type_) for k, item in enumerate(raw.get(key, ()))
@@ -562,6 +585,11 @@ class _Reader:
             for key, type_ in (("shape", "int"), ("omit", "bool"))
         )
         return Output(name, raw["type"], shape, omit)
+
+    def _names_types(self, attribute: str) -> bool:
+        """Whether an attribute's words are element types."""
+        raw = (self.data.get("attributes") or {}).get(attribute) or {}
+        return bool(raw.get("values")) and DTYPES.keys() >= set(raw["values"])
 
 
 def _finishing(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS, fail, of_type
-from conformance.core.tree import NO_NAMES, Kind, Node, constant, word
+from conformance.core.tree import NO_NAMES, OF_TENSORS, Kind, Node, constant, word
 from conformance.errors import ExpressionError, closest
 from conformance.spec.syntax import parse_expression, refuse
 
@@ -168,10 +168,10 @@ class _Parser:
         if not isinstance(syntax.func, ast.Name) or syntax.keywords:
             raise refuse(syntax.func)
         name, offset = syntax.func.id, syntax.col_offset
-        if name in ("has", "rank_of"):
+        if name in OF_TENSORS:
             return self._of_tensor(name, syntax)
         if name not in FUNCTIONS or FUNCTIONS[name].symbol:
-            names = {key for key, row in FUNCTIONS.items() if not row.symbol} | {"has", "rank_of"}
+            names = {key for key, row in FUNCTIONS.items() if not row.symbol} | OF_TENSORS.keys()
             raise fail(
                 f"unknown function '{name}'", offset, ", ".join(sorted(names)), closest(name, names)
             )
@@ -183,5 +183,4 @@ class _Parser:
         tensor = getattr(syntax.args[0], "id", "") if len(syntax.args) == 1 else ""
         if tensor not in self._shapes:
             raise fail(f"'{name}' needs a tensor", syntax.col_offset, f"{name}(tensor)")
-        kind = Kind("bool" if name == "has" else "int")
-        return Node(name, (), kind, syntax.col_offset, tensor)
+        return Node(name, (), Kind(OF_TENSORS[name]), syntax.col_offset, tensor)

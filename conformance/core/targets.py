@@ -16,7 +16,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from conformance.core.binding import Binding
-from conformance.core.data import SEPARATOR
+from conformance.core.data import SEPARATOR, filled_tensors
 from conformance.core.expression_text import text_of
 from conformance.core.operator import Attribute, Operator, Tensor, stored
 from conformance.core.tree import Kind, Node, constant
@@ -126,7 +126,7 @@ class _CaseTargets:
         for attribute in self.operator.attributes.values():
             self._attribute(attribute)
         self._departures()
-        filled = [tensor for tensor in self.operator.inputs if tensor.entries is None]
+        filled = filled_tensors(self.operator)
         for tensor, pattern in zip(filled, self.case.pattern.split(SEPARATOR), strict=True):
             self._tensor(tensor, pattern)
         self._broadcast_patterns()
@@ -148,8 +148,8 @@ class _CaseTargets:
     # -- attributes
 
     def _attribute(self, attribute: Attribute) -> None:
-        name = attribute.name
-        value = self.binding.value(name)
+        name = attribute.spelling
+        value = self.binding.value(attribute.name)
         if name not in self.case.attributes:
             self.note("ATTRIBUTE", f"{name} is left out")
             return

@@ -515,7 +515,8 @@ def _of_attributes(operator: Operator, grammar: _Grammar) -> Iterator[TextMutant
                 yield TextMutant(change, f"The attribute {name} {says}.", look)
         other = _other_default(attribute)
         if other:
-            change = _edit(f"attributes.{name}.default", _text(attribute.default), other)
+            location = f"attributes.{attribute.spelling}.default"
+            change = _edit(location, _text(attribute.default), other)
             says = f"The attribute {name} is {other} where it is left out."
             yield TextMutant(change, says, f"where the default of {name} is")
 

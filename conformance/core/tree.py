@@ -24,6 +24,9 @@ TYPES = {
 }
 """The types of values, and what messages call them."""
 
+OF_TENSORS = {"has": "bool", "rank_of": "int", "lowest": "real"}
+"""Functions of a tensor as such, and the types of their values."""
+
 NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -61,9 +64,9 @@ class Node:
 
     ``op`` is a row of :data:`conformance.core.functions.FUNCTIONS`, or one of these: ``constant``
     and ``name`` have a ``value`` and no arguments; ``read`` is the element at ``args`` of the
-    tensor ``value``; ``has`` and ``rank_of`` speak of the tensor ``value``. ``offset`` is where it
-    stands in the text. ``key`` is what trees of one meaning share, ``names`` are all that it speaks
-    of.
+    tensor ``value``; those of :data:`OF_TENSORS` speak of the tensor ``value``. ``offset`` is where
+    it stands in the text. ``key`` is what trees of one meaning share, ``names`` are all that it
+    speaks of.
     """
 
     op: str
@@ -79,7 +82,7 @@ class Node:
         key = (self.op, type(self.value), self.value, *(arg.key for arg in self.args))
         object.__setattr__(self, "key", key)
         names = NO_NAMES.union(*(arg.names for arg in self.args))
-        if self.op in ("name", "read", "has", "rank_of"):
+        if self.op in ("name", "read", *OF_TENSORS):
             names |= {str(self.value)}
         object.__setattr__(self, "names", names)
 

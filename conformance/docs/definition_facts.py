@@ -98,7 +98,7 @@ class DefinitionFacts:
             type_ = f"list of {attribute.type}" if attribute.list else attribute.type
             per = f", one per {attribute.per}" if attribute.per else ""
             yield AttributeRow(
-                attribute.name, f"{type_}{per}", _values(attribute), default_text(attribute)
+                attribute.spelling, f"{type_}{per}", _values(attribute), default_text(attribute)
             )
 
     def abbreviations(self) -> Iterator[tuple[str, Formula]]:

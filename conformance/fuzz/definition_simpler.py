@@ -13,12 +13,12 @@ from math import prod
 from typing import Any
 
 from conformance.core.binding import Shape
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.errors import ConformanceError, InvalidCase
-from conformance.generate.definition_bounds import can_evaluate, data_types, fills
+from conformance.generate.definition_bounds import can_evaluate, fills
 from conformance.generate.definition_pool import main_types
 from conformance.model import Case
 from conformance.specification import binding_of
@@ -36,7 +36,7 @@ def definition_cost(operator: Operator, case: Case) -> Cost:
         sum(map(prod, shapes)),
         sum(map(len, shapes)),
         sum(map(sum, shapes)),
-        sum(_distance(operator.attributes[name], v) for name, v in case.attributes.items()),
+        sum(_distance(operator.spelled[name], v) for name, v in case.attributes.items()),
         sum(map(sum, case.operands.values())),
         len(case.operands),
         case.types != main_types(operator),
@@ -67,7 +67,7 @@ def _variants(operator: Operator, case: Case) -> Iterator[Case]:
     for seed in {0, 1, case.seed // 2} - {case.seed}:
         yield replace(case, seed=seed)
     for name, value in case.attributes.items():
-        for simpler in _simpler_values(operator.attributes[name], value):
+        for simpler in _simpler_values(operator.spelled[name], value):
             attributes = {k: v for k, v in case.attributes.items() if k != name}
             if simpler is not None:
                 attributes[name] = simpler
@@ -96,9 +96,10 @@ def _without_tensors(operator: Operator, case: Case) -> Iterator[Case]:
 def _with_plainer_data(operator: Operator, case: Case) -> Iterator[Case]:
     """Yield the case with plainer patterns, of one tensor and of all, and in other types."""
     patterns = case.pattern.split(SEPARATOR)
-    plain = tuple(patterns_for(dtype)[0] for dtype in data_types(operator, case.types))
-    for number, dtype in enumerate(data_types(operator, case.types)):
-        for pattern in patterns_for(dtype):
+    choices = patterns_of(operator, case.types)
+    plain = tuple(allowed[0] for allowed in choices)
+    for number, allowed in enumerate(choices):
+        for pattern in allowed:
             changed = [*patterns[:number], pattern, *patterns[number + 1 :]]
             yield replace(case, pattern=SEPARATOR.join(changed))
     yield replace(case, pattern=SEPARATOR.join(plain))
@@ -158,8 +159,8 @@ def _distance(attribute: Attribute, value: Any) -> float:
 
 
 def _plainness(operator: Operator, case: Case, patterns: list[str]) -> Iterator[int]:
-    for dtype, pattern in zip(data_types(operator, case.types), patterns, strict=True):
-        yield patterns_for(dtype).index(pattern)
+    for allowed, pattern in zip(patterns_of(operator, case.types), patterns, strict=True):
+        yield allowed.index(pattern)
 
 
 class _Rebuilding:
@@ -190,7 +191,7 @@ class _Rebuilding:
     def with_plain_axis(self, group: str, axis: int) -> Iterator[Case]:
         """Yield the case with all of an axis plain, and with half of each extent."""
         plain = {
-            name: list(_with(value, axis, _plain_entry(self.operator.attributes[name])))
+            name: list(_with(value, axis, _plain_entry(self.operator.spelled[name])))
             for name, value in self.case.attributes.items()
             if self._is_per(name, group) and isinstance(value, list | tuple)
         }
@@ -213,7 +214,8 @@ class _Rebuilding:
                     if dim in self.operator.dims and type(number) is int and number % factor == 0
                 }
                 attributes = {**self.case.attributes, name: smaller}
-                yield from self._made({**multiples, name: smaller}, attributes=attributes)
+                called = self.operator.spelled[name].name
+                yield from self._made({**multiples, called: smaller}, attributes=attributes)
 
     def without_axis(self, group: str, axis: int) -> Iterator[Case]:
         """Yield the case without one axis of a group."""
@@ -222,7 +224,7 @@ class _Rebuilding:
         attributes = dict(self.case.attributes)
         for name, value in attributes.items():
             # A list has an entry for each axis, or two: for its begin and for its end.
-            has_axes = self._is_per(name, group) or self.operator.attributes[name].list
+            has_axes = self._is_per(name, group) or self.operator.spelled[name].list
             if has_axes and isinstance(value, list | tuple) and value and len(value) % count == 0:
                 attributes[name] = [v for k, v in enumerate(value) if k % count != axis]
         yield from self._made(values, attributes=attributes, dropped=(group, axis))
@@ -236,7 +238,7 @@ class _Rebuilding:
                     yield replace(self.case, shapes={**self.case.shapes, tensor.name: shape})
 
     def _is_per(self, name: str, group: str) -> bool:
-        return self.operator.attributes[name].per == group
+        return self.operator.spelled[name].per == group
 
     def _per_axis(self, group: str, change: Callable[[tuple[int, ...]], Any]) -> dict[str, Any]:
         """Change the value of each dimension and operand that has an entry for each axis."""
@@ -259,9 +261,9 @@ class _Rebuilding:
             group, _ = dropped
             names[group] = tuple(range(self.binding.lengths[group] - 1))
             names |= {
-                attribute.name: tuple(given[attribute.name])
-                for attribute in self.operator.attributes.values()
-                if isinstance(given.get(attribute.name), list)
+                attribute.name: tuple(given[spelling])
+                for spelling, attribute in self.operator.spelled.items()
+                if isinstance(given.get(spelling), list)
             }
 
         def lookup(name: str) -> Any:
@@ -286,7 +288,7 @@ class _Rebuilding:
         """Return attributes of which lists that repeat a dimension follow it."""
         given = dict(attributes)
         for name in attributes:
-            for dim in values if self.operator.attributes[name].list else ():
+            for dim in values if self.operator.spelled[name].list else ():
                 if tuple(self.case.attributes[name]) == self.values[dim]:
                     given[name] = list(values[dim])
                     break

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.negative import conditions
 from conformance.core.operator import Operator
-from conformance.dtypes import DTYPES, DType
 from conformance.errors import ConformanceError
 from conformance.generate.definition_cases import is_small
 from conformance.generate.definition_pool import MAX_LARGE_TERMS
@@ -46,13 +44,7 @@ def fills(operator: Operator, case: Case) -> bool:
     """Return whether each tensor has a pattern that its element type can hold."""
     if any(dtype not in operator.types[name] for name, dtype in case.types.items()):
         return False
-    dtypes, patterns = data_types(operator, case.types), case.pattern.split(SEPARATOR)
-    return len(patterns) == len(dtypes) and all(
-        pattern in patterns_for(dtype) for pattern, dtype in zip(patterns, dtypes, strict=True)
+    choices, patterns = patterns_of(operator, case.types), case.pattern.split(SEPARATOR)
+    return len(patterns) == len(choices) and all(
+        pattern in allowed for pattern, allowed in zip(patterns, choices, strict=True)
     )
-
-
-def data_types(operator: Operator, types: Mapping[str, str]) -> list[DType]:
-    """Return the element types of the tensors that patterns fill."""
-    filled = (tensor for tensor in operator.inputs if tensor.entries is None)
-    return [DTYPES[types.get(tensor.type, tensor.type)] for tensor in filled]

@@ -16,11 +16,11 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from conformance.core.binding import Binding
-from conformance.core.data import SEPARATOR, patterns_for
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Dimension, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.model import Case
 
@@ -136,19 +136,14 @@ class Draw:
             valid = not binding.violations() and is_small(binding, self.max_terms)
         except ConformanceError:
             return None
-        dtypes_of = (
-            DTYPES[types.get(tensor.type, tensor.type)]
-            for tensor in operator.inputs
-            if tensor.entries is None
-        )
-        pattern = SEPARATOR.join(self.pattern(dtype) for dtype in dtypes_of)
+        pattern = SEPARATOR.join(map(self.pattern, patterns_of(operator, types)))
         seed = self.integer(0, SEEDS - 1)
         case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
         return case if valid else None
 
-    def pattern(self, dtype: DType) -> str:
-        """How a tensor is filled."""
-        return str(self.pick(patterns_for(dtype)))
+    def pattern(self, patterns: tuple[str, ...]) -> str:
+        """How a tensor is filled, of the ways that there are."""
+        return str(self.pick(patterns))
 
     def pick(self, values: tuple[Any, ...]) -> Any:
         return values[self.integer(0, len(values) - 1)]
@@ -178,7 +173,7 @@ class Draw:
 
     def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
         """The values of attributes, without those that are left out."""
-        values = {attribute.name: self.attribute(attribute) for attribute in attributes}
+        values = {attribute.spelling: self.attribute(attribute) for attribute in attributes}
         return {name: value for name, value in values.items() if value is not None}
 
     def departs(self, attribute: Attribute) -> bool:

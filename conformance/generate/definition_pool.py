@@ -14,11 +14,10 @@ from random import Random
 from typing import Any, NamedTuple
 
 from conformance.core.binding import Binding
-from conformance.core.data import patterns_for
 from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES
 from conformance.generate.definition_cases import MAX_TERMS, Draw
 from conformance.model import Case
 
@@ -118,11 +117,12 @@ class PoolDraw(Draw):
             if group not in stretched and len(axes) != MAIN_AXES and self.happens(0.6):
                 self.values[group] = tuple(range(MAIN_AXES))
 
-    def pattern(self, dtype: DType) -> str:
+    def pattern(self, patterns: tuple[str, ...]) -> str:
         """Mostly whole numbers: their sums are exact in any order."""
         if self.is_plain or self.style.huge is FAR:
-            return "signs" if self.happens(0.1) else "whole"
-        return str(self.pick(patterns_for(dtype)))
+            plain = "signs" if self.happens(0.1) else "whole"
+            return plain if plain in patterns else patterns[0]
+        return str(self.pick(patterns))
 
     def departs(self, attribute: Attribute) -> bool:
         """Whether an attribute that has a default is given."""

@@ -10,12 +10,13 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from conformance.exception_text import NUMBERS
 from conformance.failure_kind import FailureKind, facts_of
-from conformance.model import FAILED, GRADED, Finding, Result, Status
+from conformance.model import FAILED, GRADED, Finding, Result, Status, Witness
 
 MIN_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
@@ -248,13 +249,22 @@ def _finding(
 
 
 def _tiled(failures: Sequence[Result]) -> str:
-    """What errors look like that are within precision tiled in every vector; else empty."""
+    """What errors look like that are within precision tiled in every vector; else empty.
+
+    Where a tile holds NaN or infinities tiled accepts anything, so numbers have to be off too.
+    """
     if any(result.precision != "tiled" for result in failures):
+        return ""
+    if not any(_is_off_by_a_number(result.witness) for result in failures):
         return ""
     return (
         ". This is what sums look like that are computed tile by tile, as by Winograd's "
         "algorithms: with --precision tiled these vectors pass"
     )
+
+
+def _is_off_by_a_number(worst: Witness | None) -> bool:
+    return worst is not None and all(isfinite(float(text)) for text in (worst.got, worst.rounded))
 
 
 def _worst_vector(failures: Sequence[Result]) -> dict[str, Any]:

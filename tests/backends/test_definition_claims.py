@@ -54,6 +54,24 @@ def test_an_adapter_refuses_what_it_declares_and_nothing_else(name: str) -> None
     assert calls > 20
 
 
+@pytest.mark.needs("ncnn")
+@pytest.mark.parametrize(
+    ("op", "image", "filters"),
+    [("onnx.Conv-22", "X", "W"), ("torch.conv-2", "input", "weight")],
+)
+def test_ncnn_declares_batches_that_would_take_it_minutes(
+    op: str, image: str, filters: str
+) -> None:
+    spec, backend, declared = load_operator(op), load_backend("ncnn"), declared_by("ncnn")
+    reason = "ncnn takes one image at a time, and no more than 4096 are tried"
+    for images, expected in ((4096, None), (4097, reason)):
+        shapes = {image: (images, 1, 1, 1), filters: (1, 1, 1, 1)}
+        case = Case(op, {"T": "f32"}, shapes, {}, pattern="signs+signs+signs")
+        assert declared.reason_against(spec, case) == expected
+    with pytest.raises(Unsupported, match=reason):
+        backend.run(op, inputs_of(spec, case), case.attributes)  # type: ignore[arg-type]
+
+
 CONV = Case(
     "onnx.Conv-22", {"T": "f64"}, {"X": (1, 1, 4, 4), "W": (1, 1, 3, 3)}, {"strides": [1, 2]}
 )

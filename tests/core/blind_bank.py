@@ -63,13 +63,13 @@ BUGS: dict[str, Bug] = {}
 
 
 def bug(
-    name: str, sentence: str, right_if_named: str, *cases: Case
+    name: str, sentence: str, right_if_named: str, *cases: Case, table: dict[str, Bug] = BUGS
 ) -> Callable[[type[Kernel]], type[Kernel]]:
-    """Enter a kernel into the table of bugs."""
+    """Enter a kernel into a table of bugs."""
 
     def enter(kernel: type[Kernel]) -> type[Kernel]:
         kernel.name = name
-        BUGS[name] = Bug(name, kernel.op, sentence, right_if_named, kernel, cases)
+        table[name] = Bug(name, kernel.op, sentence, right_if_named, kernel, cases)
         return kernel
 
     return enter

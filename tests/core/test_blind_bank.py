@@ -1,4 +1,4 @@
-"""The bank of bugs is sound: right kernels pass, each bug shows in a case and hides in others."""
+"""Both banks of bugs are sound: right kernels pass, a bug shows in a case and hides in others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from blind_bank import BUGS, Bug, Evaluated, accepts, evaluate, is_accepted, refused
 from blind_kernels import HONEST, Gemm, Kernel
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from second_blind_bank import BUGS as SECOND_BUGS
 
 from conformance import Unsupported
 from conformance.backends.discovery import load_backend
@@ -26,7 +27,8 @@ KERNELS = [
     for op, kernels in HONEST.items()
     for name, kernel in kernels.items()
 ]
-EVERY_BUG = [pytest.param(bug, id=bug.name) for bug in BUGS.values()]
+BOTH_BANKS = [*BUGS.values(), *SECOND_BUGS.values()]
+EVERY_BUG = [pytest.param(bug, id=bug.name) for bug in BOTH_BANKS]
 
 
 @cache
@@ -60,9 +62,9 @@ def evaluated(case: Case) -> Evaluated:
     return _evaluated[case.id]
 
 
-def test_the_bank_has_forty_bugs() -> None:
-    counts = Counter(bug.op for bug in BUGS.values())
-    assert counts == {
+@pytest.mark.parametrize("bank", [BUGS, SECOND_BUGS])
+def test_a_bank_has_forty_bugs(bank: dict[str, Bug]) -> None:
+    assert Counter(bug.op for bug in bank.values()) == {
         "onnx.Conv-22": 18,
         "onnx.ConvTranspose-22": 8,
         "onnx.MatMul-13": 8,
@@ -72,7 +74,7 @@ def test_the_bank_has_forty_bugs() -> None:
 
 @pytest.mark.parametrize(("op", "kernel"), KERNELS)
 def test_right_kernels_pass(op: str, kernel: type[Kernel]) -> None:
-    written = [case for bug in BUGS.values() if bug.op == op for case in bug.cases]
+    written = [case for bug in BOTH_BANKS if bug.op == op for case in bug.cases]
     # Orders that keep every product in memory leave out the largest cases.
     small = [case for case in written if max(map(np.prod, case.shapes.values())) < 1 << 16]
     assert len(drawn(op)) == DRAWN

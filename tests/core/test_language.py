@@ -15,8 +15,10 @@ from conformance.core.functions import FUNCTIONS, Function
 from conformance.core.operator import read_operator
 from conformance.core.parser import parse
 from conformance.core.plain import PlainVisitor
+from conformance.core.text_mutants import text_mutants
 from conformance.core.tree import Kind
 from conformance.errors import EvaluationError, ExpressionError, InvalidCase, SpecError
+from conformance.generate.definition_cases import draw_cases
 
 SCOPE = {
     "n": Kind("int"),
@@ -366,3 +368,63 @@ def test_a_group_that_two_shapes_have_leaves_the_rest_to_the_other_group() -> No
     text = text.replace("{i: out}", "{b: batch, i: out}").replace("X[i + first]", "X[b, i + first]")
     binding = Binding(read_operator(text), {}, {"X": (4, 3, 2, 5), "W": (1, 1)})
     assert (binding.value("batch"), binding.value("size")) == ((4, 3), (2, 5))
+
+
+SPELLED = """
+op: own.Spelled
+types: {T: [f32]}
+attributes:
+  skip-first: {type: bool, as: skips}
+  axis: {as: from_axis, default: 0}
+dims: {size: {per: axis}}
+inputs: [{name: X, type: T, shape: [size]}]
+require: {from-axis-fits: from_axis < length(size)}
+define: {Y: {at: {i: size}, value: "where(skips and any(i == 0 and axis >= from_axis), 0, X[i])"}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_expressions_may_call_an_attribute_otherwise_than_the_document() -> None:
+    (array,) = Evaluation(
+        read_operator(SPELLED),
+        {"skip-first": True, "axis": 1},
+        {"X": np.ones((2, 2), np.float32)},
+    ).outputs()
+    assert array.tolist() == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message", "violated"),
+    [
+        ({}, "the attribute 'skip-first' is missing", ("skips.required",)),
+        ({"skips": True}, "own.Spelled has no attribute 'skips'", ()),
+        ({"skip-first": 2}, "'skip-first' is 2, no bool", ()),
+    ],
+)
+def test_messages_spell_an_attribute_as_the_document_does(
+    attributes: dict[str, Any], message: str, violated: tuple[str, ...]
+) -> None:
+    with pytest.raises(InvalidCase) as caught:
+        Binding(read_operator(SPELLED), attributes, {"X": (2, 2)})
+    assert (caught.value.message, caught.value.violations) == (message, violated)
+
+
+def test_cases_and_mutants_have_the_spelling_of_the_document() -> None:
+    spelled = read_operator(SPELLED)
+    cases = draw_cases(spelled, 40, seed=0)
+    assert {name for case in cases for name in case.attributes} == {"skip-first", "axis"}
+    changes = {mutant.change.name for mutant in text_mutants(spelled)}
+    assert "attributes.axis.default: 0 => 1" in changes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("type: bool, as: skips", "type: bool", "no expression can speak of 'skip-first'"),
+        ("as: from_axis", "as: skips", "there are two of the name 'skips'"),
+    ],
+)
+def test_names_that_expressions_cannot_use(old: str, new: str, problem: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_operator(SPELLED.replace(old, new))
+    assert problem in [found.message for found in caught.value.problems]

@@ -9,9 +9,9 @@ import pytest
 import winograd
 
 from conformance.core.answers import answers
-from conformance.core.data import fill
 from conformance.core.loader import load_operator
 from conformance.core.operator import Operator, read_operator
+from conformance.core.patterns import fill
 from conformance.core.tiled import FACTOR, windowed_sum
 from conformance.dtypes import DTYPES
 from conformance.grade.compare import compare
@@ -258,6 +258,20 @@ def test_the_verdict_on_winograd_says_what_it_looks_like(
     if status is Status.FAIL:
         (finding,) = group_failures([result], command=())
         assert finding.message.endswith("with --precision tiled these vectors pass")
+
+
+def test_nan_beside_an_infinity_does_not_look_like_winograd() -> None:
+    # Of the case that onnx's evaluator gets wrong: a gap of dilated taps times infinity.
+    x = np.array([[[1, np.inf, 1, 1]]], np.float32)
+    w = np.ones((1, 1, 2), np.float32)
+    answer = expected([x, w, None], dilations=[2])
+    case = Case(CONV, {"T": "f32"}, {"X": x.shape, "W": w.shape}, {"dilations": [2]})
+    vector = Vector(case.id, case, "must", (), "A convolution.", "generated", (x, w), (answer,))
+    outcome = Outcome(Ending.RETURNED, [np.array([[[np.nan, np.inf]]], np.float32)])
+    result = judge(vector, outcome, level="must", precision={"f32": "standard"})
+    assert result.precision == "tiled"
+    (finding,) = group_failures([result], command=())
+    assert "Winograd" not in finding.message
 
 
 def test_a_claim_at_tiled_says_so() -> None:

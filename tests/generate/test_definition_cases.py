@@ -9,11 +9,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 import conformance
 from conformance import strategies
 from conformance.core.bounds import Machine
-from conformance.core.data import PATTERNS, fill
+from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
+from conformance.core.operator import read_operator
+from conformance.core.patterns import GENERAL, fill
 from conformance.dtypes import DTYPES
-from conformance.errors import UsageError
+from conformance.errors import InvalidCase, SpecError, UsageError
+from conformance.generate.definition_cases import draw_cases
 from conformance.model import Case
 
 quick = settings(
@@ -64,7 +67,7 @@ def test_much_of_a_convolution_is_drawn() -> None:
         "auto_pad", "dilations", "group", "pads", "strides",
     }  # fmt: skip
     assert any(case.attributes.get("group", 1) > 1 for case in cases)
-    assert {pattern for case in cases for pattern in case.pattern.split("+")} == set(PATTERNS)
+    assert {pattern for case in cases for pattern in case.pattern.split("+")} == set(GENERAL)
 
 
 def test_batches_and_vectors_of_a_product_are_drawn() -> None:
@@ -86,17 +89,75 @@ def test_a_type_that_there_is_not_is_refused() -> None:
         strategies.cases("onnx.Conv-22", dtypes=["i8"])
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+def filled(pattern: str, seed: int, shape: tuple[int, int]) -> list[np.ndarray]:
+    """Both factors of a product, of the same pattern and shape."""
+    shapes = {"A": shape, "B": shape}
+    case = Case("onnx.MatMul-13", {"T": "f32"}, shapes, {}, {}, f"{pattern}+{pattern}", seed)
+    return [
+        array for array in inputs_of(load_operator("onnx.MatMul-13"), case) if array is not None
+    ]
+
+
+@pytest.mark.parametrize("name", GENERAL)
 def test_data_depend_on_seed_and_tensor(name: str) -> None:
-    array = fill(name, 7, "X", (3, 50), DTYPES["f32"])
-    np.testing.assert_array_equal(array, fill(name, 7, "X", (3, 50), DTYPES["f32"]))
-    assert not np.array_equal(array, fill(name, 8, "X", (3, 50), DTYPES["f32"]))
-    assert not np.array_equal(array, fill(name, 7, "W", (3, 50), DTYPES["f32"]))
+    first, second = filled(name, 7, (12, 12))
+    np.testing.assert_array_equal(first, filled(name, 7, (12, 12))[0])
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, filled(name, 8, (12, 12))[0])
+
+
+def test_the_first_tensor_has_the_seed_as_its_key() -> None:
+    first, _ = filled("whole", 1, (8, 1))
+    np.testing.assert_array_equal(first, fill("whole", 1, (8, 1), DTYPES["f32"]))
 
 
 def test_a_seed_gives_these_numbers() -> None:
-    array = fill("whole", 1, "X", (8,), DTYPES["f32"])
-    assert array.tolist() == [3.0, 2.0, 1.0, -3.0, -4.0, 4.0, 3.0, 1.0]
+    array = fill("whole", 1, (8,), DTYPES["f32"])
+    assert array.tolist() == [2.0, 0.0, 4.0, 0.0, -2.0, -3.0, 2.0, 2.0]
+
+
+def test_a_pattern_that_a_type_cannot_hold_is_refused() -> None:
+    operator = read_operator("""
+op: own.Double
+types: {T: [i32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {n: N}, value: "2 * X[n]"}}
+outputs: [{name: Y, type: T}]
+""")
+    with pytest.raises(InvalidCase, match="X is of i32, which cannot hold nan"):
+        inputs_of(operator, Case("own.Double", {"T": "i32"}, {"X": (3,)}, {}, {}, "nan"))
+
+
+LISTS = """
+op: own.Double
+types: {T: [f32, i8]}
+dims: {N: {per: axis}}
+inputs: [{name: X, type: T, shape: [N], rank: [2, 3], patterns: [ramp, nan, ties]}]
+define: {Y: {at: {n: N}, value: "2 * X[n]"}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_an_input_lists_its_patterns_and_ranks() -> None:
+    cases = draw_cases(read_operator(LISTS), 60, seed=0)
+    assert {len(case.shapes["X"]) for case in cases} == {2, 3}
+    assert {(case.dtype, case.pattern) for case in cases} == {
+        ("f32", "ramp"), ("f32", "nan"), ("f32", "ties"), ("i8", "ramp"), ("i8", "ties"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "spoilt", "message"),
+    [
+        ("ramp, nan", "ramp, nam", "'nam' is no pattern of data"),
+        ("[2, 3]", "[3, 2]", "the least rank is larger than the greatest"),
+    ],
+)
+def test_patterns_and_ranks_that_make_no_sense(text: str, spoilt: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_operator(LISTS.replace(text, spoilt))
+    assert [problem.message for problem in caught.value.problems] == [message]
 
 
 def test_entries_of_tensors_are_drawn_and_not_filled() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.core.patterns import IN_TURN
 from conformance.dtypes import DTYPES, Array
 from conformance.families.pooling import tables
-from conformance.families.pooling.patterns import IN_TURN, PATTERNS, fill
+from conformance.families.pooling.patterns import PATTERNS, fill
 from conformance.families.pooling.rules import INTEGER_PATTERNS, NAMES, PATTERN_NAMES
 
 FORMATS = ("f16", "bf16", "f32", "f64")

@@ -80,18 +80,26 @@ def tract(*case: Any) -> Any:
     return model.into_runnable().run(arrays)[0].to_numpy()
 
 
+def _openvino_type(array: Any) -> Any:
+    import openvino as ov
+
+    return ov.Type.bf16 if array.dtype.name == "bfloat16" else ov.Type(array.dtype)
+
+
+def _openvino_tensor(array: Any) -> Any:
+    import openvino as ov
+
+    kind = _openvino_type(array)
+    data = array.view(np.uint16) if kind == ov.Type.bf16 else array
+    return ov.Tensor(data, ov.Shape(array.shape), kind)
+
+
 def _infer(model: Any, arrays: Any) -> Any:
     import openvino as ov
 
     settings = {"INFERENCE_PRECISION_HINT": "f32"}
     request = ov.Core().compile_model(model, "CPU", settings).create_infer_request()
-    tensors = {}
-    for number, array in enumerate(arrays):
-        is_bf16 = array.dtype.name == "bfloat16"
-        kind = ov.Type.bf16 if is_bf16 else ov.Type(array.dtype)
-        data = array.view(np.uint16) if is_bf16 else array
-        tensors[number] = ov.Tensor(data, ov.Shape(array.shape), kind)
-    request.infer(tensors)
+    request.infer(dict(enumerate(map(_openvino_tensor, arrays))))
     tensor = request.output_tensors[0]
     result = np.array(tensor.data)
     if tensor.element_type.to_string() == "bf16":
@@ -109,14 +117,16 @@ def openvino_onnx(*case: Any) -> Any:
 
 
 def openvino(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> Any:
+    import ml_dtypes
     import openvino as ov
     from openvino import op as nodes
     from openvino.utils.node_factory import NodeFactory
 
-    numpy_type = {"f32": np.float32, "f64": np.float64}[dtype]
-    data, *others = (np.array(array, numpy_type) for array in inputs)
-    parameter = nodes.Parameter(ov.Type(data.dtype), ov.Shape(data.shape))
-    arguments = [parameter, *(nodes.Constant(ov.Tensor(array)) for array in others)]
+    numpy_types: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
+    numpy_types |= {"bf16": ml_dtypes.bfloat16, "i64": np.int64}
+    data, *others = (np.array(array, numpy_types[dtype]) for array in inputs)
+    parameter = nodes.Parameter(_openvino_type(data), ov.Shape(data.shape))
+    arguments = [parameter, *(nodes.Constant(_openvino_tensor(array)) for array in others)]
     ports = [argument.output(0) for argument in arguments]
     node = NodeFactory("opset1").create(op, ports, attributes)
     return _infer(ov.Model(node.outputs(), [parameter], op), [data])
@@ -174,8 +184,16 @@ LINE, TAPS = [[[1, 2, 3]]], [[[1, 10, 100, 1000]]]
 STEP = 2**-10
 """The distance of 1 and the next f16: (1 + STEP) ** 2 is 1 + 2 * STEP in f16, and 2**-20 more."""
 BIASED = ("Conv", "f16", [[[[1 + STEP]]], [[[1 + STEP]]], [-1 - 2 * STEP]], {})
+PLUS_C = [[[1 + STEP]], [[1 + STEP]], [[-1 - 2 * STEP]]]
 OVERLAP = ("f16", [[[[1 + STEP, 1]]], [[[-1 - 2 * STEP, 1 + STEP]]]], {})
 OVERLAPPED = [-1 - 3 * STEP, 2**-20, 1 + STEP]
+BEYOND = [[[2**24 + 1]], [[1]]]
+"""Factors of matrices: f32 has not the first."""
+FLAT = (
+    [[[[[1]]]]],
+    [[[[[9 * i + 3 * j + k + 1 for k in range(3)] for j in range(3)] for i in range(3)]]],
+)
+"""A volume of depth 1, and taps of which the middle is 14."""
 REFUSED = "an exception"
 
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]]]] = {
@@ -186,6 +204,16 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 "dilations beside SAME",
                 ("Conv", "f32", [LINE, [[[1, 10]]]], {"auto_pad": "SAME_UPPER", "dilations": [2]}),
                 [20, 31, 2],
+            ),
+            (
+                "SAME_UPPER of a stride beyond filter and image",
+                (
+                    "Conv",
+                    "f32",
+                    [[[[1, 2, 3, 4]]], [[[1]]]],
+                    {"auto_pad": "SAME_UPPER", "strides": [4]},
+                ),
+                [1],
             ),
         ],
     ),
@@ -202,6 +230,22 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 ("MatMul", "f64", [[[1 + 2**-30]], [[1]]], {}),
                 [1 + 2**-30],
             ),
+            (
+                "a volume of depth 1 in bf16",
+                (
+                    "Convolution",
+                    "bf16",
+                    FLAT,
+                    {
+                        "strides": [1] * 3,
+                        "dilations": [1] * 3,
+                        "pads_begin": [1] * 3,
+                        "pads_end": [1] * 3,
+                    },
+                ),
+                [14],
+            ),
+            ("i64 is computed in f32", ("MatMul", "i64", BEYOND, {}), [2**24 + 1]),
             (
                 "one group, two results",
                 ("GroupConvolutionBackpropData", "f32", [[[[1]]], [[[[1], [2]]]]], NOTHING),
@@ -253,6 +297,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 ),
                 [12, 123, 1230],
             ),
+            ("a volume of depth 1 in bf16", ("Conv", "bf16", FLAT, {"pads": [1] * 6}), [14]),
+            ("i64 is computed in f32", ("MatMul", "i64", BEYOND, {}), [2**24 + 1]),
+            ("a matrix of three dimensions", ("Gemm", "f32", [[[[1]]], [[1]]], {}), REFUSED),
+            ("a C of more rows", ("Gemm", "f32", [[[1]], [[1]], [[1], [2]]], {}), REFUSED),
             ("a bias of one element", ("Conv", "f32", [LINE, [[[1]], [[1]]], [1]], {}), REFUSED),
             ("0 groups", ("Conv", "f32", [LINE, [[[1]]]], {"group": 0}), REFUSED),
             (
@@ -273,7 +321,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
         onnx_reference,
         [
             ("f16 is rounded before the bias", BIASED, [2**-20]),
+            ("f16 is rounded before C", ("Gemm", "f16", PLUS_C, {}), [2**-20]),
             ("f16 taps are added in f16", ("ConvTranspose", *OVERLAP), OVERLAPPED),
+            ("a number for a matrix", ("MatMul", "f32", [[1, 2], 3], {}), REFUSED),
+            ("a matrix of three dimensions", ("Gemm", "f32", [[[[1]]], [[1]]], {}), REFUSED),
             (
                 "a gap of the filter times infinity",
                 ("Conv", "f32", [[[[1, INF, 1]]], [[[1, 1]]]], {"dilations": [2]}),
@@ -328,6 +379,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 [2**-20],
             ),
             ("two vectors", ("MatMul", "f32", [[1, 2], [10, 1]], {}), [12]),
+            ("a number for a matrix", ("MatMul", "f32", [[1, 2], 3], {}), REFUSED),
             ("transA of 2", ("Gemm", "f32", [[[1], [2]], [[1], [10]]], {"transA": 2}), [21]),
             ("f16 with a factor", ("Gemm", "f16", [[[1]], [[1]]], {"alpha": 0.5}), [0.5]),
             (
