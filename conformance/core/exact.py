@@ -342,16 +342,27 @@ def power(a: Exact, exponent: int) -> Exact:
 
 
 def function(name: str, a: Exact, *parameters: int) -> Exact:
-    """Apply a function of reals, as balls."""
+    """Apply a function of reals, as balls; NaN where a negative number has no value."""
     row = FUNCTIONS[name].real
     assert row is not None
     mid = as_ball(a).mid
-    values = np.frompyfunc(lambda x: getattr(x, row.exact)(*parameters), 1, 1)(mid)
+    values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(mid)
     ball = Ball(np.asarray(values, object))
-    if a.special is None:
+    lost = np.frompyfunc(lambda x, y: x < 0 and not y.is_finite(), 2, 1)(mid, ball.mid)
+    touched = _touched(a) | np.asarray(lost, np.bool_)
+    if not np.any(touched):
         return ball
     with np.errstate(all="ignore"):
-        return _with_specials(ball, row.limit(_shadow(a), *parameters), _touched(a))
+        return _with_specials(ball, row.limit(_shadow(a), *parameters), touched)
+
+
+def applied(name: str, x: arb, *parameters: int) -> arb:
+    """Apply a function to a ball: one of its methods, or a root of any sign."""
+    if name == "signed_root":
+        return applied("root", x, *parameters) if x >= 0 else -applied("root", -x, *parameters)
+    if name == "root" and x.is_zero():
+        return x
+    return getattr(x, name)(*parameters)
 
 
 def choose(condition: Any, a: Exact, b: Exact) -> Exact:

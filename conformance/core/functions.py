@@ -330,6 +330,10 @@ def _machine_root(x: Any, degree: int) -> Any:
     return np.where(np.asarray(x) < 0, np.nan, np.abs(x) ** (1 / degree))
 
 
+def _machine_signed_root(x: Any, degree: int) -> Any:
+    return np.sign(x) * np.abs(x) ** (1 / degree)
+
+
 # Errors of functions: the largest that Innocente and Zimmermann (Accuracy of mathematical functions
 # in single, double, double extended, and quadruple precision, 2025) list for a libm in current use,
 # and the CUDA C++ Programming Guide (mathematical functions, maximum ulp error) for a GPU, is 2 or
@@ -500,6 +504,15 @@ FUNCTIONS: dict[str, Function] = {
         2,
         2,
         real=RealFunction("root", _machine_root, _machine_root, 2),
+    ),
+    "signed_root": Function(
+        "signed_root(x, q)",
+        "the root of the magnitude, with the sign of x",
+        _root,
+        _not_plain,
+        2,
+        2,
+        real=RealFunction("signed_root", _machine_signed_root, _machine_signed_root, 2),
     ),
 }
 
