@@ -23,6 +23,7 @@ from conformance.grade.interpretation_match import (
     Match,
     deciding_match,
     match_all,
+    match_by_element,
     nearest_match,
     required_precision,
     split_outputs,
@@ -188,6 +189,9 @@ def _judge_arrays(
     precision, spec = terms.precision, terms.spec
     candidates = match_all(vector, outputs, precision)
     expected, decided = candidates[0], deciding_match(candidates, terms.level)
+    if decided.wrong and terms.level == "must" and spec is not None:
+        by_element = match_by_element(candidates, _interpreted_by_element(spec), precision)
+        decided = by_element or decided
     shows = {}
     if vector.readings and (
         expected.mismatch is None or expected.mismatch.kind == FailureKind.SHAPE
@@ -218,6 +222,12 @@ def _implied(spec: Specification) -> Mapping[str, frozenset[str]]:
     from conformance.specification import implied_interpretations
 
     return implied_interpretations(spec)
+
+
+def _interpreted_by_element(spec: Specification) -> frozenset[str]:
+    from conformance.specification import interpretations_by_element
+
+    return interpretations_by_element(spec)
 
 
 def _failure(

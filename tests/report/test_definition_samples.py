@@ -65,7 +65,7 @@ def by_hand() -> Iterator[Any]:
     spec.loader.exec_module(module)
     for runtime, (_, cases) in module.CASES.items():
         for what, (op, dtype, inputs, attributes), expected in cases:
-            if runtime in ("torch", "litert"):  # these name functions
+            if runtime in ("torch", "jax", "ncnn", "litert"):  # these name functions or layers
                 continue
             name = f"onnx.{op}-{OF_ONNX[op]}" if runtime != "openvino" else f"{op}-1"
             yield pytest.param(
