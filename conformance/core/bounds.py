@@ -787,6 +787,12 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 
 
+def unspecified(real: Real) -> NDArray[np.bool_]:
+    """Return where any value passes: the third of :func:`interval`, without its ends."""
+    unknown = np.isinf(real.wrong.m) & ~real.positive
+    return np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, real.value.array.shape))
+
+
 RULES: dict[str, Callable[..., Real]] = {
     "+": add,
     "-": subtract,
