@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conformance import specification
+from conformance.core.answers import alike, specified
 from conformance.core.loader import load_operator
 from conformance.core.operator import Operator
 from conformance.errors import ConformanceError
@@ -86,17 +87,30 @@ def differences(operator: Operator, vector: Vector) -> Iterator[str]:
         if not _same(theirs, ours, np.zeros(theirs.shape, np.bool_)):
             yield f"{name}: input"
     yield from _of_outputs("", vector.answers, built.answers)
-    under = built.readings
-    for name in sorted(vector.readings.keys() ^ under.keys()):
+    under, wanted = built.readings, _changing(vector)
+    for name in sorted(wanted.keys() ^ under.keys()):
         yield f"{name}: {'only the definition' if name in under else 'only the rules'}"
-    for name in vector.readings.keys() & under.keys():
-        yield from _of_outputs(f"{name}: ", vector.readings[name], under[name])
+    for name in wanted.keys() & under.keys():
+        yield from _of_outputs(f"{name}: ", wanted[name], under[name])
+
+
+def _changing(vector: Vector) -> dict[str, tuple[Answer, ...]]:
+    """The interpretations that change an element which has a value, and no smaller one does alike.
+
+    Rules have those besides that only change what unspecified elements hold.
+    """
+    kept: dict[str, tuple[Answer, ...]] = {}
+    for name, outputs in vector.readings.items():
+        smaller = kept.values() if "+" in name else ()
+        if not any(alike(outputs, other) for other in (vector.answers, *smaller)):
+            kept[name] = outputs
+    return kept
 
 
 def _of_outputs(before: str, old: Sequence[Answer], new: Sequence[Answer]) -> Iterator[str]:
     assert len(old) == len(new)
     for rules, output in zip(old, new, strict=True):
-        for what in _of_output(rules, output):
+        for what in _of_output(specified(rules), specified(output)):
             yield f"{before}{rules.name}: {what}"
 
 
