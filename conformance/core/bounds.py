@@ -80,6 +80,9 @@ ZERO_GRID = 1 << 30
 
 NO_GRID = -(1 << 30)
 
+WITHOUT_ROUNDING = 1 << 12
+"""Digits of a format in which nothing that is evaluated is rounded."""
+
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""
 
@@ -498,12 +501,14 @@ def power(a: Real, exponent: int) -> Real:
         lost = lost + power_of_two(np.asarray(machine.format.emin))
     new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
     new = new + lost.where(mass.is_positive, NOTHING)
-    never, grid = np.asarray(False), np.asarray(NO_GRID)
+    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
+    # Only a machine that rounds nothing has powers without an error: a function may have one.
+    fits = a.exact & _fits(mass, grid, machine) & (machine.format.digits >= WITHOUT_ROUNDING)
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
     return _checked(
-        Real(value, machine, mass, brought + new, never, grid, a.adds, positive, endless),
+        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
         to_infinity=True,
     )
 
@@ -547,7 +552,11 @@ def _root(name: str, a: Real, degree: int) -> Real:
     assert machine is not None
     parameters = () if name == "sqrt" else (degree,)
     value = exact.function(name, a.value, *parameters)
-    bound, unknown = a.wrong.number()
+    wrong = a.wrong
+    if machine.format.digits >= WITHOUT_ROUNDING:
+        # Its errors are too small to matter, and too long to be computed with.
+        wrong = wrong.where(np.isinf(wrong.m), NOTHING)
+    bound, unknown = wrong.number()
     low, high = (
         exact.add(end, off)
         for end, off in zip(exact.ends(a.value), (exact.negative(bound), bound), strict=True)

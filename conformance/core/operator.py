@@ -347,7 +347,9 @@ class _Reader:
         """Yield names and expressions of ``let``, each after those that it speaks of."""
         waiting = dict(self.items("let"))
         while waiting:
-            used = {name: set(re.findall(r"\w+", str(raw))) - {name} for name, raw in waiting.items()}
+            used = {
+                name: set(re.findall(r"\w+", str(raw))) - {name} for name, raw in waiting.items()
+            }
             ready = (name for name in waiting if used[name].isdisjoint(waiting))
             name = next(ready, next(iter(waiting)))
             yield name, waiting.pop(name)
