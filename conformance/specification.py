@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from conformance.core import loader as definitions
-from conformance.core import mutants
+from conformance.core import mutants, negative
 from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
@@ -290,7 +290,9 @@ def build(
     named = dict(zip(spec.tensors, arrays, strict=True))
     given = tuple(name for name, array in named.items() if array is not None)
     if case.reject is not None:
-        text = f"{describe(spec, case)} must be rejected: {conditions(spec)[case.reject]}"
+        sentences = conditions(spec)
+        broken = " ".join(sentences[name] for name in sorted(broken_conditions(spec, case)))
+        text = f"{describe(spec, case)} must be rejected: {broken}"
         source = rules_build.SOURCE
         return Vector(
             case.id, case, level, (), text, source, inputs, (), absent=absent, order=given
@@ -337,7 +339,7 @@ def definition_problem(spec: Operator, case: Case) -> str:
     """Say how a case does not fit its operator; empty if it does."""
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
-    if case.reject is not None and case.reject not in conditions(spec):
+    if case.reject is not None and not broken_conditions(spec, case):
         return f"{spec.op} does not reject {case.reject}"
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
@@ -402,9 +404,18 @@ def target_names(spec: Specification) -> frozenset[str] | None:
 
 
 def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
-    """Return the conditions that a negative test is to break; none for a valid case."""
+    """Return the conditions that a negative test is to break; none for a valid case.
+
+    A test of a definition has the name of its condition, or another, as one that was recorded for
+    rules; then they are those that it breaks.
+    """
+    if case.reject is None:
+        return frozenset()
     if isinstance(spec, Operator):
-        return frozenset({case.reject} if case.reject else ())
+        named = conditions(spec)
+        if case.reject in named:
+            return frozenset({case.reject})
+        return frozenset(negative.broken_conditions(spec, case)) & named.keys()
     return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
 
 
@@ -414,8 +425,9 @@ def level_of(spec: Specification, case: Case) -> str:
         return "must"
     if isinstance(spec, OpSpec):
         return next(entry.level for entry in spec.reject if entry.name == case.reject)
-    rejection = spec.reject.get(case.reject)
-    return "must" if rejection is None else rejection.level
+    rejections = [spec.reject.get(name) for name in broken_conditions(spec, case)]
+    levels = {"must" if rejection is None else rejection.level for rejection in rejections}
+    return "should" if levels == {"should"} else "must"
 
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:

@@ -115,8 +115,8 @@ class Machine:
 class Between:
     """What a result certainly lies between."""
 
-    low: Ball
-    high: Ball
+    low: Exact
+    high: Exact
 
     def each(self, change: Callable[[Array], Array]) -> Between:
         """Make a change to the arrays of both ends."""
@@ -185,6 +185,13 @@ class Real:
     def wrong(self) -> Magnitude:
         """The error of the number once it is computed, which is 0 where it is exact."""
         return NOTHING.where(self.exact, self.err)
+
+    @property
+    def ends(self) -> Between | None:
+        """What the number lies between, if that is known better than by its error."""
+        if self.between is None and not np.any(self.wrong.is_positive):
+            return Between(self.value, self.value)
+        return self.between
 
     def settled(self) -> Real:
         """Return the number as it is stored: nothing is moved across it."""
@@ -702,7 +709,19 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.adds, b.adds),
         np.where(condition, a.positive, b.positive),
         np.where(condition, a.endless, b.endless),
+        _between(lambda x, y: exact.choose(condition, x, y), a, b),
     )
+
+
+def _between(join: Callable[..., Exact], *reals: Real) -> Between | None:
+    """What is made of the ends of numbers; None where no ends are known, or those of only some."""
+    if all(real.between is None for real in reals):
+        return None
+    ends = [real.ends for real in reals]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return None
+    return Between(join(*(end.low for end in known)), join(*(end.high for end in known)))
 
 
 def concatenated(parts: Sequence[Real], axis: int) -> Real:
@@ -730,20 +749,49 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
         join(x.adds for x in full),
         join(x.positive for x in full),
         join(x.endless for x in full),
+        _between(lambda *ends: exact.concatenated(ends, axis), *full),
     )
 
 
 def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     """Return the larger or the smaller of two numbers; NaN where either is."""
     a, b = a.closed().settled(), b.closed().settled()
-    order = exact.compared(a.value, b.value)
-    chosen = choose(np.where(np.isnan(order), is_nan(a), (order > 0) == largest), a, b)
+    chosen = choose(_precedes(a.value, b.value, largest), a, b)
     if a.machine is None:
         return chosen
+    between = _between(lambda x, y: exact.choose(_precedes(x, y, largest), x, y), a, b)
     # Whichever a machine takes, it is no further off than the worse of both.
     worse = a.wrong.where(a.wrong.exceeds(b.wrong), b.wrong)
     both = np.asarray(a.positive & b.positive)
-    return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
+    exactly = a.exact & b.exact
+    return replace(chosen, err=worse, exact=exactly, positive=both, between=between)
+
+
+def _precedes(a: Exact, b: Exact, largest: bool) -> NDArray[np.bool_]:
+    """Where the extreme of two numbers is the first: NaN where either is."""
+    order = exact.compared(a, b)
+    missing = False if a.special is None else np.isnan(a.special)
+    return np.asarray(np.where(np.isnan(order), missing, (order > 0) == largest), np.bool_)
+
+
+def flushed(a: Real, dtype: DType) -> Real:
+    """Take the subnormal numbers of a type for 0, which an honest machine may do, or not."""
+    if not dtype.is_float:
+        return a
+    assert isinstance(a.value, Number)
+    size = magnitude(a.value)
+    tiny = power_of_two(np.asarray(dtype.emin)).exceeds(size) & size.is_positive
+    if not tiny.any():
+        return a
+    value = exact.choose(tiny, exact.number(0), a.value)
+    if a.machine is None:
+        return Real(value)
+    negative = np.asarray(a.value.num) < 0
+    between = Between(
+        exact.choose(negative, a.value, value), exact.choose(negative, value, a.value)
+    )
+    err = size.where(tiny, a.err)
+    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between)
 
 
 def is_nan(a: Real) -> NDArray[np.bool_]:

@@ -140,7 +140,9 @@ def _longest(ints: Any) -> int:
     """The most bits of any of some integers, at least 1."""
     ints = np.asarray(ints)
     if ints.dtype != object:
-        return max(1, int(np.abs(ints).max(initial=0)).bit_length())
+        # Not by magnitudes: that of the lowest is not in its type.
+        ends = int(ints.min(initial=0)), int(ints.max(initial=0))
+        return max(1, *(end.bit_length() for end in ends))
     return max((abs(int(entry)).bit_length() for entry in ints.ravel()), default=1) or 1
 
 

@@ -407,7 +407,7 @@ def test_expressions_may_call_an_attribute_otherwise_than_the_document() -> None
     [
         ({}, "the attribute 'skip-first' is missing", ("skips.required",)),
         ({"skips": True}, "own.Spelled has no attribute 'skips'", ()),
-        ({"skip-first": 2}, "'skip-first' is 2, no bool", ()),
+        ({"skip-first": 2}, "'skip-first' is 2, no bool", ("skips.type",)),
     ],
 )
 def test_messages_spell_an_attribute_as_the_document_does(
