@@ -378,9 +378,12 @@ def divide(a: Real, b: Real) -> Real:
     if machine is None:
         return Real(value)
     size, wrong = magnitude(b.value), b.wrong
-    low = size.less(wrong)
+    low, least = size.less(wrong), size.less(NOTHING)
+    if _has_exact_size(b.value):
+        # What is computed from bounds below is a bit too small, and here need not be.
+        low, least = low.where(wrong.is_positive, size), size
     mass = a.mass / low
-    brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
+    brought = a.err / low + magnitude(a.value) * wrong / low / least
     power = _powers_of_two(b.value) & ~np.asarray(wrong.is_positive)
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
@@ -392,6 +395,12 @@ def divide(a: Real, b: Real) -> Real:
     fits = a.exact & power & _fits(mass, grid, machine)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
+
+
+def _has_exact_size(value: Exact) -> bool:
+    """Whether magnitudes are those of the numbers, and not a bit larger."""
+    whole = isinstance(value, Number) and isinstance(value.den, int) and value.den == 1
+    return whole and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
