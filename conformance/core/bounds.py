@@ -71,7 +71,7 @@ from numpy.typing import NDArray
 from conformance.core import exact
 from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import NOTHING, Magnitude, lowest, magnitude, power_of_two
+from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
 from conformance.dtypes import Array, DType
 from conformance.reference.exact import as_wide
 
@@ -459,11 +459,14 @@ def divide(a: Real, b: Real) -> Real:
     if not np.all(right & b.positive):
         a = a.closed()
     size = magnitude(b.value)
-    low = lowest(b.value).where(right, size.less(wrong))
+    low, least = size.less(wrong), size.less(NOTHING)
+    if _has_exact_size(b.value):
+        # What is computed from bounds below is a bit too small, and here need not be.
+        low, least = low.where(wrong.is_positive, size), size
     power = _powers_of_two(b.value) & right
     shift = np.where(power, size.e - 1, 0)
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
-    brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
+    brought = a.err / low + magnitude(a.value) * wrong / low / least
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
@@ -478,6 +481,12 @@ def divide(a: Real, b: Real) -> Real:
     return _checked(
         Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
     )
+
+
+def _has_exact_size(value: Exact) -> bool:
+    """Whether magnitudes are those of the numbers, and not a bit larger."""
+    whole = isinstance(value, Number) and isinstance(value.den, int) and value.den == 1
+    return whole and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
