@@ -816,7 +816,9 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         return order, np.zeros(np.shape(order), np.bool_)
     slack = a.closed().wrong + b.closed().wrong
     gap = magnitude(exact.add(a.value, exact.negative(b.value)))
-    return order, np.asarray(slack.is_positive & ~gap.less(NOTHING).exceeds(slack))
+    # From an infinity, and from NaN, a finite number is far whatever its error.
+    far = ((a.special != 0) | (b.special != 0)) & ~np.isinf(slack.m)
+    return order, np.asarray(slack.is_positive & ~far & ~gap.less(NOTHING).exceeds(slack))
 
 
 def widened(real: Real, further: Magnitude) -> Real:

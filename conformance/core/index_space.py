@@ -225,8 +225,9 @@ class IndexSpace(PlainVisitor):
         if node.op == "read":
             value = self.read(node)
             return value if isinstance(value, Real) else self.constant(value)
-        if node.op == "lowest":
-            return self.lowest(self._dtype_of(str(node.value)))
+        if node.op in ("lowest", "bottom"):
+            dtype = self._dtype_of(str(node.value))
+            return self.given(dtype.lowest if node.op == "lowest" else dtype.bottom, dtype)
         if node.op == "name":
             value = self.lookup(str(node.value))
             if isinstance(value, Real):
@@ -238,9 +239,9 @@ class IndexSpace(PlainVisitor):
         """Return a plain value as reals."""
         return bounds.constant(value, self.machine)
 
-    def lowest(self, dtype: DType) -> Real:
-        """Return the lowest finite number of a type."""
-        return bounds.source(np.asarray(dtype.lowest), dtype, self.machine)
+    def given(self, value: Any, dtype: DType) -> Real:
+        """Return a number of a type."""
+        return bounds.source(np.asarray(value), dtype, self.machine)
 
     def operation(self, node: Node) -> Real:
         """Apply an operation to reals."""

@@ -154,8 +154,8 @@ class _MachineSpace(IndexSpace):
     def constant(self, value: Any) -> Real:
         return _floats(np.asarray(value).astype(np.float64))
 
-    def lowest(self, dtype: DType) -> Real:
-        return self.constant(dtype.lowest)
+    def given(self, value: Any, _dtype: DType) -> Real:
+        return self.constant(value)
 
     def visit(self, node: Node) -> Any:
         if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):

@@ -119,6 +119,14 @@ def test_the_lowest_number_of_a_type_is_exact(dtype: str, lowest: float) -> None
         assert largest.lo.tolist() == largest.expected.tolist()
 
 
+def test_the_bottom_of_a_type_is_minus_infinity_or_the_lowest_whole_number() -> None:
+    text = LARGEST.replace("finish: k", "finish: where(total == bottom(X), 7, k)")
+    lowest = float(np.finfo(np.float32).min)
+    for rows, dtype in (([[-np.inf, -np.inf], [-np.inf, lowest]], "f4"), ([[-128], [-127]], "i1")):
+        _, index = outputs(text, rows, dtype)
+        assert index.expected.tolist() == [7, len(rows[0]) - 1]
+
+
 def test_the_lowest_number_is_that_of_a_tensor() -> None:
     with pytest.raises(SpecError, match="'lowest' needs a tensor"):
         read_operator(LARGEST.replace('term: "X[n, k]"', "term: lowest(3)"))
@@ -241,3 +249,11 @@ def test_the_lowest_integers_are_compared_exactly() -> None:
     largest, index = outputs(text, [[lowest, 5, 3], [lowest, lowest, lowest]], "i8")
     assert largest.expected.tolist() == [5, lowest]
     assert index.expected.tolist() == [1, 0]
+
+
+def test_what_may_be_flushed_is_no_infinity() -> None:
+    text = FLUSHED.replace("finish: k", "finish: where(total == bottom(X), 7, k)")
+    operator, array = read_operator(text), np.asarray([[TINY, -1]], np.float16)
+    case = Case(operator.op, {"T": "f16"}, {"X": array.shape}, {})
+    under = readings(operator, case, [array], answers(operator, case, [array]))
+    assert under["flushes-subnormals"][1].expected.tolist() == [0]

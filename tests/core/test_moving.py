@@ -131,7 +131,8 @@ def _changing(vector: Vector) -> dict[str, tuple[Answer, ...]]:
     """
     kept: dict[str, tuple[Answer, ...]] = {}
     for name, outputs in vector.readings.items():
-        if not any(alike(outputs, other) for other in (vector.answers, *kept.values())):
+        smaller = kept.values() if "+" in name else ()
+        if not any(alike(outputs, other) for other in (vector.answers, *smaller)):
             kept[name] = outputs
     return kept
 
