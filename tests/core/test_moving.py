@@ -44,7 +44,17 @@ EXPLAINED: dict[tuple[str, str], str] = {
     },
     **{
         (op, "flushes-subnormals: only the definition"): NEXT_TO_ZERO
-        for op in ("AdaptiveAvgPool-8", "torch.adaptive_avg_pool-2")
+        for op in (
+            "AdaptiveAvgPool-8",
+            "torch.adaptive_avg_pool-2",
+            *(f"onnx.LpPool-{version}" for version in (2, 11, 18, 22)),
+        )
+    },
+    **{
+        (op, "no value: indices is decided by numbers that are rounded"): (
+            "not done yet: indices of what may be flushed need a choice of several"
+        )
+        for op in ("AdaptiveMaxPool-8", "torch.adaptive_max_pool-2")
     },
     **{
         ("torch.lp_pool-2", f"{reading}result: unspecified"): (
