@@ -485,8 +485,9 @@ def divide(a: Real, b: Real) -> Real:
 
 def _has_exact_size(value: Exact) -> bool:
     """Whether magnitudes are those of the numbers, and not a bit larger."""
-    whole = isinstance(value, Number) and isinstance(value.den, int) and value.den == 1
-    return whole and value.bits <= 53
+    if not isinstance(value, Number) or not isinstance(value.den, int):
+        return False
+    return value.den == 1 and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
@@ -851,6 +852,7 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
+        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 
