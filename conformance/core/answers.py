@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -29,6 +30,10 @@ IDEAL = Machine(
     DType("ideal", "float", np.dtype("f8"), np.dtype("f8"), 1 << 15, -(1 << 20), 1 << 20)
 )
 """A machine that rounds nothing: what it leaves open has no value in the document either."""
+
+
+VALUES = ("expected", "rounded", "lo", "hi", "lo_native", "hi_native")
+"""The arrays of an answer that have the shape of the output."""
 
 
 def answers(
@@ -110,7 +115,7 @@ class _Evaluations:
         """The elements that are not checked, by precision; None if all are."""
         bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
         if not masks or any(d.unspecified is not None for d in self.operator.define.values()):
-            nowhere = self.by(IDEAL).intervals()[number].unspecified
+            nowhere = self.by(IDEAL).unspecified(self.operator.outputs[number])
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
 
@@ -128,15 +133,35 @@ def readings(
     single = []
     for interpretation in _applying(operator, case, inputs):
         under = _under(operator, case, inputs, (interpretation.name,))
-        if under is not None and not same(under, base):
+        if under is not None and not _accept_same(under, base):
             single.append(interpretation.name)
             outputs[interpretation.name] = under
     for count in range(2, len(single) + 1):
         for names in combinations(single, count):
             under = _under(operator, case, inputs, names)
-            if under is not None and not any(same(under, o) for o in (base, *outputs.values())):
+            if under is not None and not any(
+                _accept_same(under, o) for o in (base, *outputs.values())
+            ):
                 outputs["+".join(names)] = under
     return outputs
+
+
+def _accept_same(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
+    """Whether two sets of outputs accept the same, whatever they have where nothing is checked."""
+    return same(tuple(map(_blanked, a)), tuple(map(_blanked, b)))
+
+
+def _blanked(answer: Answer) -> Answer:
+    """An output with zeros where nothing is checked."""
+    if answer.open is None:
+        return answer
+    nowhere = answer.open == ALL_OPEN
+    blanked: dict[str, Any] = {}
+    for name in VALUES:
+        array = getattr(answer, name)
+        if array is not None:
+            blanked[name] = np.where(nowhere, np.zeros((), array.dtype), array)
+    return replace(answer, **blanked)
 
 
 def _applying(operator: Operator, case: Case, inputs: Inputs) -> Iterator[Interpretation]:

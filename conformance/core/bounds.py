@@ -41,7 +41,9 @@ for which nothing is exact, and only what is stored, or given to a function, has
   flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
   of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
   below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal may be
-  read as 0. What is flushed at the end is decided before the last rounding.
+  read as 0. What is left has no larger mass, so it is rounded as before, and exact where all was:
+  what is ``gone`` is counted apart in sums and divisions. What is flushed at the end is decided
+  before the last rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
 - *Decisions* between reals that E leaves open: there any value passes, too.
 
@@ -102,8 +104,9 @@ class Real:
     """Exact numbers and, with a ``machine``, what it may have instead (see the module).
 
     ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64,
-    ``positive`` is where no honest machine has a negative number, or NaN. All have the shape of the
-    value, or broadcast to it.
+    ``positive`` is where no honest machine has a negative number, or NaN. ``gone`` is what a
+    machine may flush to 0, beside ``err`` and ``exact``, which are those of what is left. All have
+    the shape of the value, or broadcast to it.
     """
 
     value: Exact
@@ -114,6 +117,7 @@ class Real:
     grid: NDArray[np.int64] = field(default_factory=lambda: np.asarray(ZERO_GRID))
     adds: NDArray[np.int64] = field(default_factory=lambda: np.asarray(0))
     positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+    gone: Magnitude = NOTHING
 
     def each(self, change: Callable[[Array], Array]) -> Real:
         """Make a change to every array of the shape of the value; single values stay."""
@@ -138,6 +142,7 @@ class Real:
             change(self.grid),
             change(self.adds),
             change(self.positive),
+            self.gone.each(change),
         )
 
     def full(self) -> Real:
@@ -151,14 +156,42 @@ class Real:
 
     @property
     def wrong(self) -> Magnitude:
-        """The error of the number once it is computed, which is 0 where it is exact."""
-        return NOTHING.where(self.exact, self.err)
+        """The error of the number once it is computed; without what is gone, 0 where exact."""
+        return self._with_gone(NOTHING.where(self.exact, self.err))
+
+    @property
+    def all_err(self) -> Magnitude:
+        """The error of the number, with what may be gone."""
+        return self._with_gone(self.err)
+
+    def _with_gone(self, err: Magnitude) -> Magnitude:
+        if not np.any(self.gone.is_positive):
+            return err
+        return err.where(~self.gone.is_positive, err + self.gone)
+
+    def plainly(self) -> Real:
+        """Return the number with what may be gone as part of its error."""
+        if not np.any(self.gone.is_positive):
+            return self
+        return replace(self, err=self.all_err, exact=self._is_kept, gone=NOTHING)
+
+    @property
+    def _is_kept(self) -> NDArray[np.bool_]:
+        return np.asarray(self.exact & ~self.gone.is_positive)
 
     def settled(self) -> Real:
         """Return the number as it is stored: nothing is moved across it."""
         if self.machine is None:
             return self
-        return replace(self, mass=magnitude(self.value), err=self.wrong, adds=np.asarray(0))
+        kept = self._is_kept if np.any(self.gone.is_positive) else self.exact
+        return replace(
+            self,
+            mass=magnitude(self.value),
+            err=self.wrong,
+            exact=kept,
+            adds=np.asarray(0),
+            gone=NOTHING,
+        )
 
     def unknown(self, mask: NDArray[np.bool_]) -> Real:
         """Return the same with nothing known where ``mask`` holds."""
@@ -174,14 +207,13 @@ def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
     if machine is None:
         return Real(value)
     mass = magnitude(value)
-    err = NOTHING
+    gone = NOTHING
     if machine.flushes:  # subnormal numbers may be read as zero
         tiny = power_of_two(np.asarray(machine.format.emin)).exceeds(mass) & mass.is_positive
-        err = mass.where(tiny, NOTHING)
-    grid = _grid_of(value)
-    whole = ~np.asarray(err.is_positive)
-    fits = whole & _fits(mass, grid, machine)
-    return _given(Real(value, machine, mass, err, fits, grid, positive=_not_negative(value)))
+        gone = mass.where(tiny, NOTHING)
+    grid, positive = _grid_of(value), _not_negative(value)
+    fits = _fits(mass, grid, machine, machine.format.quantum)
+    return _given(Real(value, machine, mass, NOTHING, fits, grid, positive=positive, gone=gone))
 
 
 def constant(value: Any, machine: Machine | None) -> Real:
@@ -226,11 +258,17 @@ def _grid_of(value: Exact) -> NDArray[np.int64]:
     )
 
 
-def _fits(mass: Magnitude, grid: Any, machine: Machine) -> NDArray[np.bool_]:
-    """Where multiples of 2**grid of some mass need no rounding."""
+def _fits(
+    mass: Magnitude, grid: Any, machine: Machine, least: int | None = None
+) -> NDArray[np.bool_]:
+    """Where multiples of 2**grid of some mass need no rounding, nor are lost.
+
+    ``least`` is the exponent of the least number; where it is flushed it is counted as gone.
+    """
     bounded = np.clip(grid, -(1 << 20), 1 << 20)
     return np.asarray(
-        (bounded >= machine.lost) & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
+        (bounded >= (machine.lost if least is None else least))
+        & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
     )
 
 
@@ -251,17 +289,20 @@ def _terms(real: Real) -> NDArray[np.int64]:
     return np.where(real.mass.is_positive, real.adds + 1, 0)
 
 
-def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
-    """What products of that many terms, and one more, may lose by underflow, or be flushed.
+def _underflow(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms, and one more, may lose by underflow, flushed or not."""
+    lost = _denormal(terms, machine)
+    return lost + _flushed(terms, machine) if machine.flushes else lost
 
-    Where they are ``coarse`` none of them is subnormal.
-    """
-    count = np.asarray(terms, np.float64)
-    lost = power_of_two(np.asarray(machine.format.quantum)) * (count + 1)
-    if not machine.flushes:
-        return lost
-    flushed = power_of_two(np.asarray(machine.format.emin)) * count
-    return lost + NOTHING.where(coarse, flushed)
+
+def _denormal(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms, and one more, may lose where subnormal numbers are kept."""
+    return power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
+
+
+def _flushed(terms: Any, machine: Machine) -> Magnitude:
+    """What is flushed of that many terms at most."""
+    return power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
 
 
 # -- rules
@@ -270,6 +311,7 @@ def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
 def add(a: Real, b: Real) -> Real:
     """Add two numbers; see the rule of sums."""
     value = exact.add(a.value, b.value)
+    a, b = a.plainly(), b.plainly()
     machine = a.machine
     if machine is None:
         return Real(value)
@@ -311,6 +353,7 @@ def subtract(a: Real, b: Real) -> Real:
 def multiply(a: Real, b: Real) -> Real:
     """Multiply numbers; see the rule of products."""
     value = exact.multiply(a.value, b.value)
+    a, b = a.plainly(), b.plainly()
     machine = a.machine
     if machine is None:
         return Real(value)
@@ -389,18 +432,23 @@ def divide(a: Real, b: Real) -> Real:
     terms = _terms(a)
     shift = np.where(power, size.e - 1, 0)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
-    finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
-    underflow = _underflow(terms, machine, finest >= machine.format.emin)
-    new = (mass + brought) * units + underflow.where(terms > 0, NOTHING)
-    fits = a.exact & power & _fits(mass, grid, machine)
+    new = (mass + brought) * units + _denormal(terms, machine).where(terms > 0, NOTHING)
+    fits = a.exact & power & _fits(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
-    return _checked(Real(value, machine, mass, brought + new, fits, grid, a.adds, positive))
+    err, gone = brought + new, NOTHING
+    if machine.flushes:
+        # A multiple of 2**grid by b, rounded, is not below the last digit of the smallest.
+        finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
+        flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
+        gone = a.gone / low + flushed
+    return _checked(Real(value, machine, mass, err, fits, grid, a.adds, positive, gone))
 
 
 def _has_exact_size(value: Exact) -> bool:
     """Whether magnitudes are those of the numbers, and not a bit larger."""
-    whole = isinstance(value, Number) and isinstance(value.den, int) and value.den == 1
-    return whole and value.bits <= 53
+    if not isinstance(value, Number) or not isinstance(value.den, int):
+        return False
+    return value.den == 1 and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
@@ -518,13 +566,15 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
     err = brought + (mass + brought) * (rounds * machine.unit)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
-    if machine.flushes:
-        flushed = power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
-        err = err + NOTHING.where(grid >= machine.lost, flushed)
-    fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
+    fits = a.exact.all(axis=axes, keepdims=True)
+    fits = fits & _fits(mass, grid, machine, machine.format.quantum)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
-    return _checked(Real(value, machine, mass, err, fits, grid, adds, positive))
+    gone = NOTHING
+    if machine.flushes:
+        flushed = _flushed(np.maximum(count - 1, 0), machine)
+        gone = a.gone.total(axes) + flushed.where(grid < machine.format.emin, NOTHING)
+    return _checked(Real(value, machine, mass, err, fits, grid, adds, positive, gone))
 
 
 def summed_products(
@@ -562,6 +612,7 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.grid, b.grid),
         np.where(condition, a.adds, b.adds),
         np.where(condition, a.positive, b.positive),
+        a.gone.where(condition, b.gone),
     )
 
 
@@ -576,9 +627,9 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
     def join(arrays: Iterable[Array]) -> Array:
         return np.concatenate([*arrays], axis)
 
-    masses, errors = (
+    masses, errors, gone = (
         Magnitude.pair(join(x.m for x in sizes), join(x.e for x in sizes))
-        for sizes in ([x.mass for x in full], [x.err for x in full])
+        for sizes in ([x.mass for x in full], [x.err for x in full], [x.gone for x in full])
     )
     return Real(
         value,
@@ -589,6 +640,7 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
         join(x.grid for x in full),
         join(x.adds for x in full),
         join(x.positive for x in full),
+        gone,
     )
 
 
@@ -623,7 +675,7 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
     never = np.asarray(False)
-    return _checked(replace(real, err=real.wrong + further, exact=never))
+    return _checked(replace(real, err=real.wrong + further, exact=never, gone=NOTHING))
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -649,7 +701,13 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
-    return least, greatest, endless & ~np.broadcast_to(real.positive, endless.shape)
+    return least, greatest, is_unspecified(real)
+
+
+def is_unspecified(real: Real) -> NDArray[np.bool_]:
+    """Return where any value passes, even NaN."""
+    shape = np.shape(real.value.array)
+    return np.broadcast_to(np.isinf(real.wrong.m) & ~real.positive, shape)
 
 
 RULES: dict[str, Callable[..., Real]] = {

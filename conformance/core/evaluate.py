@@ -209,6 +209,13 @@ class Evaluation:
                 return Interval(array, array, self._arranged(output, unspecified))
             return self.accepted(output, value)
 
+    def unspecified(self, output: Output) -> NDArray[np.bool_]:
+        """Return where any value of an output passes, without the ends of what is accepted."""
+        value = self.value(output.name)
+        if isinstance(value, Real) and self.machine is not None:
+            return self._arranged(output, bounds.is_unspecified(value))
+        return self._interval(output).unspecified
+
     def choices(self, output: Output) -> Array | None:
         """Return the whole numbers that are allowed for each element of an output.
 

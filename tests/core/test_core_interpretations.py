@@ -182,3 +182,12 @@ def test_an_interpretation_may_be_a_habit_and_may_depend_on_types() -> None:
 def test_an_interpretation_has_a_change_or_a_habit() -> None:
     with pytest.raises(SpecError, match="an interpretation has 'change' or 'habit'"):
         read_operator(HALF.replace(", habit: flushes", ""))
+
+
+def test_an_interpretation_that_differs_where_nothing_is_checked_is_none() -> None:
+    text = HALF.replace('value: "X[i] / 2"', 'value: "X[i] / 2", unspecified: i == 1')
+    text = text.replace('"X[i] * 2"', '"where(i == 1, X[i] * 2, X[i] / 2)"')
+    operator = read_operator(text)
+    case = Case(operator.op, {"T": "f64"}, {"X": (2,)}, {})
+    inputs = [np.array([3.0, 4.0])]
+    assert not readings(operator, case, inputs, answers(operator, case, inputs))
