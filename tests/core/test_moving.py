@@ -74,10 +74,20 @@ def differences(operator: Operator, vector: Vector) -> Iterator[str]:
         return
     yield from _of_outputs("", vector.answers, outputs)
     under = readings(operator, vector.case, vector.arguments, outputs)
-    for name in sorted(vector.readings.keys() ^ under.keys()):
-        yield f"{name}: {'only the definition' if name in under else 'only the rules'}"
+    for name in sorted(under.keys() - vector.readings.keys()):
+        yield f"{name}: only the definition"
+    for name in sorted(vector.readings.keys() - under.keys()):
+        # A habit of which it is shown that it changes nothing here is left out.
+        plain = under.get(_without_habits(operator, name), outputs)
+        if any(_of_outputs("", vector.readings[name], plain)):
+            yield f"{name}: only the rules"
     for name in vector.readings.keys() & under.keys():
         yield from _of_outputs(f"{name}: ", vector.readings[name], under[name])
+
+
+def _without_habits(operator: Operator, name: str) -> str:
+    habits = {entry.name for entry in operator.interpretations if entry.habit}
+    return "+".join(part for part in name.split("+") if part not in habits)
 
 
 def _of_outputs(before: str, old: Sequence[Answer], new: Sequence[Answer]) -> Iterator[str]:
