@@ -46,7 +46,9 @@ for which nothing is exact, and only what is stored, or given to a function, has
   flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
   of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
   below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal may be
-  read as 0. What is flushed at the end is decided before the last rounding.
+  read as 0. What is left has no larger mass, so it is rounded as before, and exact where all was:
+  what is ``gone`` is counted apart in sums and divisions. What is flushed at the end is decided
+  before the last rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
   Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
   does not is no further off than E.
@@ -130,8 +132,9 @@ class Real:
     ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64,
     ``positive`` is where no honest machine has a negative number, nor NaN unless the value is.
     ``endless`` is where a positive number may have become infinite; ``err`` is that of what has
-    not. All have the shape of the value, or broadcast to it. ``between`` are ends that are closer
-    than ``err`` says, if any are known.
+    not. ``gone`` is what a machine may flush to 0, beside ``err`` and ``exact``, which are those of
+    what is left. All have the shape of the value, or broadcast to it. ``between`` are ends that are
+    closer than ``err`` says, if any are known.
     """
 
     value: Exact
@@ -144,6 +147,7 @@ class Real:
     positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
     endless: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
     between: Between | None = None
+    gone: Magnitude = NOTHING
 
     def each(self, change: Callable[[Array], Array]) -> Real:
         """Make a change to every array of the shape of the value; single values stay."""
@@ -170,6 +174,7 @@ class Real:
             change(self.positive),
             change(self.endless),
             None if self.between is None else self.between.each(change),
+            self.gone.each(change),
         )
 
     def full(self) -> Real:
@@ -183,8 +188,28 @@ class Real:
 
     @property
     def wrong(self) -> Magnitude:
-        """The error of the number once it is computed, which is 0 where it is exact."""
-        return NOTHING.where(self.exact, self.err)
+        """The error of the number once it is computed; without what is gone, 0 where exact."""
+        return self._with_gone(NOTHING.where(self.exact, self.err))
+
+    @property
+    def all_err(self) -> Magnitude:
+        """The error of the number, with what may be gone."""
+        return self._with_gone(self.err)
+
+    def _with_gone(self, err: Magnitude) -> Magnitude:
+        if not np.any(self.gone.is_positive):
+            return err
+        return err.where(~self.gone.is_positive, err + self.gone)
+
+    def plainly(self) -> Real:
+        """Return the number with what may be gone as part of its error."""
+        if not np.any(self.gone.is_positive):
+            return self
+        return replace(self, err=self.all_err, exact=self._is_kept, gone=NOTHING)
+
+    @property
+    def _is_kept(self) -> NDArray[np.bool_]:
+        return np.asarray(self.exact & ~self.gone.is_positive)
 
     @property
     def ends(self) -> Between | None:
@@ -197,7 +222,15 @@ class Real:
         """Return the number as it is stored: nothing is moved across it."""
         if self.machine is None:
             return self
-        return replace(self, mass=magnitude(self.value), err=self.wrong, adds=np.asarray(0))
+        kept = self._is_kept if np.any(self.gone.is_positive) else self.exact
+        return replace(
+            self,
+            mass=magnitude(self.value),
+            err=self.wrong,
+            exact=kept,
+            adds=np.asarray(0),
+            gone=NOTHING,
+        )
 
     def closed(self) -> Real:
         """Return the same with nothing known where it may have become infinite."""
@@ -224,14 +257,13 @@ def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
     if machine is None:
         return Real(value)
     mass = magnitude(value)
-    err = NOTHING
+    gone = NOTHING
     if machine.flushes:  # subnormal numbers may be read as zero
         tiny = power_of_two(np.asarray(machine.format.emin)).exceeds(mass) & mass.is_positive
-        err = mass.where(tiny, NOTHING)
-    grid = _grid_of(value)
-    whole = ~np.asarray(err.is_positive)
-    fits = whole & _fits(mass, grid, machine)
-    return _given(Real(value, machine, mass, err, fits, grid, positive=_not_negative(value)))
+        gone = mass.where(tiny, NOTHING)
+    grid, positive = _grid_of(value), _not_negative(value)
+    fits = _fits(mass, grid, machine, machine.format.quantum)
+    return _given(Real(value, machine, mass, NOTHING, fits, grid, positive=positive, gone=gone))
 
 
 def constant(value: Any, machine: Machine | None) -> Real:
@@ -276,11 +308,17 @@ def _grid_of(value: Exact) -> NDArray[np.int64]:
     )
 
 
-def _fits(mass: Magnitude, grid: Any, machine: Machine) -> NDArray[np.bool_]:
-    """Where multiples of 2**grid of some mass need no rounding."""
+def _fits(
+    mass: Magnitude, grid: Any, machine: Machine, least: int | None = None
+) -> NDArray[np.bool_]:
+    """Where multiples of 2**grid of some mass need no rounding, nor are lost.
+
+    ``least`` is the exponent of the least number; where it is flushed it is counted as gone.
+    """
     bounded = np.clip(grid, -(1 << 20), 1 << 20)
     return np.asarray(
-        (bounded >= machine.lost) & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
+        (bounded >= (machine.lost if least is None else least))
+        & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
     )
 
 
@@ -304,19 +342,19 @@ def _terms(real: Real) -> NDArray[np.int64]:
     return np.where(real.mass.is_positive, real.adds + 1, 0)
 
 
-def _underflow(terms: Any, machine: Machine, coarse: Any = False) -> Magnitude:
-    """What products of that many terms, and one more, may lose by underflow, or be flushed.
+def _underflow(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms, and one more, may lose by underflow, flushed or not."""
+    lost = _denormal(terms, machine)
+    return lost + _flushed(terms, machine) if machine.flushes else lost
 
-    Where they are ``coarse`` none of them is subnormal.
-    """
-    lost = power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
-    if not machine.flushes:
-        return lost
-    return lost.where(coarse, lost + _flushed(terms, machine))
+
+def _denormal(terms: Any, machine: Machine) -> Magnitude:
+    """What products of that many terms, and one more, may lose where subnormal numbers are kept."""
+    return power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
 
 
 def _flushed(terms: Any, machine: Machine) -> Magnitude:
-    """What products of that many terms may lose by being flushed."""
+    """What is flushed of that many terms at most."""
     if not machine.flushes:
         return NOTHING
     return power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
@@ -328,6 +366,7 @@ def _flushed(terms: Any, machine: Machine) -> Magnitude:
 def add(a: Real, b: Real) -> Real:
     """Add two numbers; see the rule of sums."""
     value = exact.add(a.value, b.value)
+    a, b = a.plainly(), b.plainly()
     machine = a.machine
     if machine is None:
         return Real(value)
@@ -371,6 +410,7 @@ def subtract(a: Real, b: Real) -> Real:
 def multiply(a: Real, b: Real) -> Real:
     """Multiply numbers; see the rule of products."""
     value = exact.multiply(a.value, b.value)
+    a, b = a.plainly(), b.plainly()
     machine = a.machine
     if machine is None:
         return Real(value)
@@ -470,17 +510,19 @@ def divide(a: Real, b: Real) -> Real:
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
-    finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
-    coarse = finest >= machine.format.emin
-    once = power_of_two(np.asarray(machine.format.quantum - 1))
-    once = once.where(coarse, once + _flushed(terms, machine))
-    lost = _underflow(terms, machine, coarse).where(terms > 1, once)
+    lost = power_of_two(np.asarray(machine.format.quantum - 1))
+    lost = _denormal(terms, machine).where(terms > 1, lost)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
-    fits = a.exact & power & _fits(mass, grid, machine)
+    fits = a.exact & power & _fits(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
-    return _checked(
-        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
-    )
+    gone = NOTHING
+    if machine.flushes:
+        # A multiple of 2**grid by b, rounded, is not below the last digit of the smallest.
+        finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
+        flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
+        gone = a.gone / low + flushed
+    quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
+    return _checked(replace(quotient, gone=gone))
 
 
 def _has_exact_size(value: Exact) -> bool:
@@ -672,15 +714,17 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
     err = brought + (mass + brought) * (rounds * machine.unit)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
-    if machine.flushes:
-        flushed = power_of_two(np.asarray(machine.lost)) * np.maximum(count - 1, 0)
-        err = err.where(grid >= machine.lost, err + flushed)
-    fits = a.exact.all(axis=axes, keepdims=True) & _fits(mass, grid, machine)
+    fits = a.exact.all(axis=axes, keepdims=True)
+    fits = fits & _fits(mass, grid, machine, machine.format.quantum)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
     endless = np.asarray(a.endless.any(axis=axes, keepdims=True))
-    summed_up = Real(value, machine, mass, err, fits, grid, adds, positive, endless)
-    return _checked(summed_up.unknown(endless & ~positive), to_infinity=True)
+    gone = NOTHING
+    if machine.flushes:
+        flushed = _flushed(np.maximum(count - 1, 0), machine)
+        gone = a.gone.total(axes) + flushed.where(grid < machine.format.emin, NOTHING)
+    total = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
+    return _checked(total.unknown(endless & ~positive), to_infinity=True)
 
 
 def summed_products(
@@ -720,6 +764,7 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.positive, b.positive),
         np.where(condition, a.endless, b.endless),
         _between(lambda x, y: exact.choose(condition, x, y), a, b),
+        a.gone.where(condition, b.gone),
     )
 
 
@@ -745,9 +790,9 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
     def join(arrays: Iterable[Array]) -> Array:
         return np.concatenate([*arrays], axis)
 
-    masses, errors = (
+    masses, errors, gone = (
         Magnitude.pair(join(x.m for x in sizes), join(x.e for x in sizes))
-        for sizes in ([x.mass for x in full], [x.err for x in full])
+        for sizes in ([x.mass for x in full], [x.err for x in full], [x.gone for x in full])
     )
     return Real(
         value,
@@ -760,6 +805,7 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
         join(x.positive for x in full),
         join(x.endless for x in full),
         _between(lambda *ends: exact.concatenated(ends, axis), *full),
+        gone,
     )
 
 
@@ -800,8 +846,8 @@ def flushed(a: Real, dtype: DType) -> Real:
     between = Between(
         exact.choose(negative, a.value, value), exact.choose(negative, value, a.value)
     )
-    err = size.where(tiny, a.err)
-    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between)
+    err, gone = size.where(tiny, a.err), NOTHING.where(tiny, a.gone)
+    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between, gone=gone)
 
 
 def is_nan(a: Real) -> NDArray[np.bool_]:
@@ -824,7 +870,8 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
     never = np.asarray(False)
-    return _checked(replace(real.closed(), err=real.wrong + further, exact=never, between=None))
+    err = real.wrong + further
+    return _checked(replace(real.closed(), err=err, exact=never, between=None, gone=NOTHING))
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:

@@ -577,7 +577,7 @@ def _is_given(real: Real) -> bool:
         isinstance(value, Number)
         and isinstance(value.den, int)
         and value.special is None
-        and not np.any(real.err.is_positive)
+        and not np.any(real.all_err.is_positive)
         and not np.any(real.adds)
     )
 

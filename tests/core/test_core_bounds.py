@@ -188,6 +188,16 @@ def test_means_where_subnormal_numbers_are_flushed(
     assert check(real, map(means, array)) > 0.2
 
 
+def test_a_divisor_that_is_exact_adds_nothing_to_the_bound(machine: Machine) -> None:
+    """It is (n - 1) u S / d and 2 u + u**2 of what that makes, as derived."""
+    total = bounds.summed(source(np.array([[5.0, 6.0, 7.0]]), machine), (1,))
+    ((_, bound),) = worst(bounds.divide(total, bounds.constant(3, machine)))
+    unit, mass = Fraction(machine.unit), Fraction(18, 3)
+    lost = 4 * Fraction(2) ** machine.format.quantum
+    derived = 2 * unit * mass * (1 + unit) ** 2 + ((1 + unit) ** 2 - 1) * mass + lost
+    assert derived <= bound <= derived * (1 + Fraction(1, 2**46))
+
+
 def test_nothing_is_flushed_where_all_on_the_way_is_large_enough() -> None:
     """The bound is that of a machine that keeps subnormal numbers."""
     ends = []
