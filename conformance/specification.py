@@ -26,7 +26,7 @@ from conformance.core.expression_text import text_of
 from conformance.core.habit_mutants import HABITS
 from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
-from conformance.core.operator import Operator, Output, operator_of
+from conformance.core.operator import Definition, Operator, Output, operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
@@ -333,6 +333,28 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
         )
         for reading in spec.interpretations
     }
+
+
+def interpretations_by_element(spec: Specification) -> frozenset[str]:
+    """Find the interpretations that each element of an output may follow by itself.
+
+    They change nothing but what reads outside of tensors add to sums. That is a matter of each
+    read: kernels multiply the padding of one border and skip that of another.
+    """
+    if isinstance(spec, OpSpec):
+        return frozenset()
+    places = {
+        f"define.{name}.outside"
+        for name, definition in spec.define.items()
+        if definition.combine == "sum" and not _counts_terms(definition)
+    }
+    return frozenset(
+        reading.name for reading in spec.interpretations if reading.change.keys() <= places
+    )
+
+
+def _counts_terms(definition: Definition) -> bool:
+    return any(node.op == "name" and node.value == "terms" for node in definition.finish.walk())
 
 
 def definition_problem(spec: Operator, case: Case) -> str:

@@ -110,8 +110,11 @@ class _Evaluations:
     ) -> NDArray[np.uint8] | None:
         """The elements that are not checked, by precision; None if all are."""
         bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
-        if not masks or any(d.unspecified is not None for d in self.operator.define.values()):
-            nowhere = self.by(IDEAL).intervals()[number].unspecified
+        stated = any(d.unspecified is not None for d in self.operator.define.values())
+        # What has no value in the document is open to every machine.
+        if not masks or (stated and np.any(bits)):
+            # Ends of a machine that rounds nothing have a million bits.
+            nowhere = self.by(IDEAL).unspecified(self.operator.outputs[number])
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
 

@@ -71,7 +71,7 @@ from numpy.typing import NDArray
 from conformance.core import exact
 from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import NOTHING, Magnitude, lowest, magnitude, power_of_two
+from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
 from conformance.dtypes import Array, DType
 from conformance.reference.exact import as_wide
 
@@ -79,6 +79,9 @@ ZERO_GRID = 1 << 30
 """The grid of zeros, which are multiples of anything."""
 
 NO_GRID = -(1 << 30)
+
+WITHOUT_ROUNDING = 1 << 12
+"""Digits of a format in which nothing that is evaluated is rounded."""
 
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""
@@ -456,11 +459,14 @@ def divide(a: Real, b: Real) -> Real:
     if not np.all(right & b.positive):
         a = a.closed()
     size = magnitude(b.value)
-    low = lowest(b.value).where(right, size.less(wrong))
+    low, least = size.less(wrong), size.less(NOTHING)
+    if _has_exact_size(b.value):
+        # What is computed from bounds below is a bit too small, and here need not be.
+        low, least = low.where(wrong.is_positive, size), size
     power = _powers_of_two(b.value) & right
     shift = np.where(power, size.e - 1, 0)
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
-    brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
+    brought = a.err / low + magnitude(a.value) * wrong / low / least
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
@@ -475,6 +481,13 @@ def divide(a: Real, b: Real) -> Real:
     return _checked(
         Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
     )
+
+
+def _has_exact_size(value: Exact) -> bool:
+    """Whether magnitudes are those of the numbers, and not a bit larger."""
+    if not isinstance(value, Number) or not isinstance(value.den, int):
+        return False
+    return value.den == 1 and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
@@ -505,12 +518,14 @@ def power(a: Real, exponent: int) -> Real:
         lost = lost + power_of_two(np.asarray(machine.format.emin))
     new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
     new = new + lost.where(mass.is_positive, NOTHING)
-    never, grid = np.asarray(False), np.asarray(NO_GRID)
+    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
+    # Only a machine that rounds nothing has powers without an error: a function may have one.
+    fits = a.exact & _fits(mass, grid, machine) & (machine.format.digits >= WITHOUT_ROUNDING)
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
     return _checked(
-        Real(value, machine, mass, brought + new, never, grid, a.adds, positive, endless),
+        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
         to_infinity=True,
     )
 
@@ -554,7 +569,11 @@ def _root(name: str, a: Real, degree: int) -> Real:
     assert machine is not None
     parameters = () if name == "sqrt" else (degree,)
     value = exact.function(name, a.value, *parameters)
-    bound, unknown = a.wrong.number()
+    wrong = a.wrong
+    if machine.format.digits >= WITHOUT_ROUNDING:
+        # Its errors are too small to matter, and too long to be computed with.
+        wrong = wrong.where(np.isinf(wrong.m), NOTHING)
+    bound, unknown = wrong.number()
     low, high = (
         exact.add(end, off)
         for end, off in zip(exact.ends(a.value), (exact.negative(bound), bound), strict=True)
@@ -833,8 +852,15 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
+        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
+
+
+def unspecified(real: Real) -> NDArray[np.bool_]:
+    """Return where any value passes: the third of :func:`interval`, without its ends."""
+    unknown = np.isinf(real.wrong.m) & ~real.positive
+    return np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, real.value.array.shape))
 
 
 RULES: dict[str, Callable[..., Real]] = {

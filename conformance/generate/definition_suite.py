@@ -29,7 +29,7 @@ from conformance.generate.narrow import Claim, claimed
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
 from conformance.specification import build, mutants_of
-from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.vector_file import decode_vector, encode_vector
 
@@ -70,7 +70,7 @@ class PartitionTask:
         counts: Counter[str] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
-        for entry in sorted(self.planned, key=lambda entry: _size(entry.case)):
+        for entry in sorted(self.planned, key=lambda entry: case_size(entry.case)):
             vector = build(self.operator, entry.case)
             members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
             if SuiteName.LARGE not in entry.suites:
@@ -177,18 +177,20 @@ def make_definitions(
 def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> Made:
     mutants = mutants_of(operator)
     members = [member for part in parts for member in part.members]
-    members.sort(key=lambda member: _order(member.case))
+    members.sort(key=lambda member: case_order(member.case))
     kills = {id: killed for part in parts for id, killed in part.kills.items()}
     score = MutationScore(operator.op, mutants, kills)
     tests = negative_tests(operator, draw_cases(operator, STARTS, seed=root))
     rejected = [encode_vector(build(operator, test.case, test.level)) for test in tests]
     suites = {member.case.id: member.suites for member in members}
     suites |= {test.case.id: SMOKE for test in tests}
+    # Those of a smoke suite were tried on its cases alone, which says nothing of what can show.
     survivors = {
         part.partition: Survivors(
-            stated=dict.fromkeys(part.never, f"not seen to show in {part.tried} cases")
+            stated=dict.fromkeys(part.never, f"{NOT_SEEN} {part.tried} cases")
         )
         for part in parts
+        if part.tried > len(part.kills)
     }
     return Made(
         op=operator.op,
@@ -224,9 +226,11 @@ def _partition(case: Case) -> Partition:
     return Partition(case.dtype, case.rank)
 
 
-def _size(case: Case) -> tuple[int, str]:
+def case_size(case: Case) -> tuple[int, str]:
+    """Return what small cases come first by: the elements of the tensors, then the id."""
     return sum(prod(shape) for shape in case.shapes.values()), case.id
 
 
-def _order(case: Case) -> tuple[int, int, str]:
-    return (case.rank, *_size(case))
+def case_order(case: Case) -> tuple[int, int, str]:
+    """Return what the cases of a suite are sorted by: rank, then size."""
+    return (case.rank, *case_size(case))

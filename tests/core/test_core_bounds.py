@@ -496,3 +496,24 @@ def test_without_a_rounding_what_is_not_whole_or_divided_by_0_has_no_value() -> 
     operator = read_operator(THIRDS.replace(", rounding: nearest", ""))
     (interval,) = Evaluation(operator, {}, {"X": np.asarray([5, 8, 16], np.int8)}).intervals()
     assert interval.unspecified.tolist() == [True, True, False]
+
+
+NOWHERE = """
+op: own.Halves
+types: {T: [f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {i: N}, value: "1 / (X[i] - 8)", unspecified: i == 1}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize("digits", [24, 1 << 15])
+def test_what_is_unspecified_needs_no_ends(digits: int) -> None:
+    form = DType("wide", "float", np.dtype("f8"), np.dtype("f8"), digits, -(1 << 12), 1 << 12)
+    data = np.array([7, 7, 8, np.nan, np.inf], np.float32)
+    evaluation = Evaluation(read_operator(NOWHERE), {}, {"X": data}, Machine(form))
+    (interval,) = evaluation.intervals()
+    marked = evaluation.unspecified(evaluation.operator.outputs[0])
+    assert marked.tolist() == interval.unspecified.tolist()
+    assert marked.tolist() == [False, True, True, True, True]
