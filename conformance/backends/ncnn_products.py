@@ -140,7 +140,8 @@ def _check_arguments(convolution: Convolution) -> None:
     """Raise Unsupported for what parameters of layers cannot say, right or wrong."""
     if convolution.word not in (EXPLICIT, VALID, *AUTOMATIC):
         raise Unsupported(f"auto_pad {convolution.word} is no padding of ncnn's")
-    lists = (convolution.strides, convolution.dilations, convolution.output_padding)
+    lists = [convolution.strides, convolution.dilations, convolution.output_padding]
+    lists += [convolution.begin, convolution.end]
     if any(len(values) != convolution.axes for values in lists):
         raise Unsupported("ncnn has a number for each axis, and no list of others")
     if convolution.groups < 1:

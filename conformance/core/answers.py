@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -125,21 +126,48 @@ def readings(
 
     ``base`` are the :func:`answers` of the case. Where several interpretations apply, their
     combinations follow, named ``a+b`` in the operator's order; one with the outputs of a smaller
-    one is left out, and so is what refuses the case.
+    one is left out, and so is what refuses the case. What unspecified elements hold is no output.
     """
     outputs: dict[str, tuple[Answer, ...]] = {}
     single = []
     for interpretation in _applying(operator, case, inputs):
         under = _under(operator, case, inputs, (interpretation.name,))
-        if under is not None and not same(under, base):
+        if under is not None and not alike(under, base):
             single.append(interpretation.name)
             outputs[interpretation.name] = under
     for count in range(2, len(single) + 1):
         for names in combinations(single, count):
             under = _under(operator, case, inputs, names)
-            if under is not None and not any(same(under, o) for o in (base, *outputs.values())):
+            if under is not None and not any(alike(under, o) for o in (base, *outputs.values())):
                 outputs["+".join(names)] = under
     return outputs
+
+
+def alike(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
+    """Return whether two sets of answers accept the same outputs, unspecified elements aside."""
+    return same(tuple(map(specified, a)), tuple(map(specified, b)))
+
+
+def specified(answer: Answer) -> Answer:
+    """Return an answer with 0 in all elements that are unspecified at every precision."""
+    if answer.open is None or not (answer.open == ALL_OPEN).any():
+        return answer
+    nowhere = answer.open == ALL_OPEN
+    names = ("expected", "rounded", "lo", "hi", "lo_native", "hi_native")
+    arrays: dict[str, Any] = {name: _cleared(getattr(answer, name), nowhere) for name in names}
+    choices = answer.choices
+    if choices is not None:
+        most = int((choices[~nowhere] != -1).sum(-1).max(initial=0))
+        choices = _cleared(choices[..., :most], nowhere) if most > 1 else None
+    return replace(answer, **arrays, choices=choices)
+
+
+def _cleared(array: Array | None, mask: NDArray[np.bool_]) -> Array | None:
+    if array is None:
+        return None
+    cleared: Array = array.copy()
+    cleared[mask] = 0
+    return cleared
 
 
 def _applying(operator: Operator, case: Case, inputs: Inputs) -> Iterator[Interpretation]:

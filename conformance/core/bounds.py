@@ -71,7 +71,7 @@ from numpy.typing import NDArray
 from conformance.core import exact
 from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import NOTHING, Magnitude, lowest, magnitude, power_of_two
+from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
 from conformance.dtypes import Array, DType
 from conformance.reference.exact import as_wide
 
@@ -79,6 +79,9 @@ ZERO_GRID = 1 << 30
 """The grid of zeros, which are multiples of anything."""
 
 NO_GRID = -(1 << 30)
+
+WITHOUT_ROUNDING = 1 << 12
+"""Digits of a format in which nothing that is evaluated is rounded."""
 
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""
@@ -112,8 +115,8 @@ class Machine:
 class Between:
     """What a result certainly lies between."""
 
-    low: Ball
-    high: Ball
+    low: Exact
+    high: Exact
 
     def each(self, change: Callable[[Array], Array]) -> Between:
         """Make a change to the arrays of both ends."""
@@ -182,6 +185,13 @@ class Real:
     def wrong(self) -> Magnitude:
         """The error of the number once it is computed, which is 0 where it is exact."""
         return NOTHING.where(self.exact, self.err)
+
+    @property
+    def ends(self) -> Between | None:
+        """What the number lies between, if that is known better than by its error."""
+        if self.between is None and not np.any(self.wrong.is_positive):
+            return Between(self.value, self.value)
+        return self.between
 
     def settled(self) -> Real:
         """Return the number as it is stored: nothing is moved across it."""
@@ -449,11 +459,14 @@ def divide(a: Real, b: Real) -> Real:
     if not np.all(right & b.positive):
         a = a.closed()
     size = magnitude(b.value)
-    low = lowest(b.value).where(right, size.less(wrong))
+    low, least = size.less(wrong), size.less(NOTHING)
+    if _has_exact_size(b.value):
+        # What is computed from bounds below is a bit too small, and here need not be.
+        low, least = low.where(wrong.is_positive, size), size
     power = _powers_of_two(b.value) & right
     shift = np.where(power, size.e - 1, 0)
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
-    brought = a.err / low + magnitude(a.value) * wrong / low / size.less(NOTHING)
+    brought = a.err / low + magnitude(a.value) * wrong / low / least
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
@@ -468,6 +481,13 @@ def divide(a: Real, b: Real) -> Real:
     return _checked(
         Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
     )
+
+
+def _has_exact_size(value: Exact) -> bool:
+    """Whether magnitudes are those of the numbers, and not a bit larger."""
+    if not isinstance(value, Number) or not isinstance(value.den, int):
+        return False
+    return value.den == 1 and value.bits <= 53
 
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
@@ -498,12 +518,14 @@ def power(a: Real, exponent: int) -> Real:
         lost = lost + power_of_two(np.asarray(machine.format.emin))
     new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
     new = new + lost.where(mass.is_positive, NOTHING)
-    never, grid = np.asarray(False), np.asarray(NO_GRID)
+    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
+    # Only a machine that rounds nothing has powers without an error: a function may have one.
+    fits = a.exact & _fits(mass, grid, machine) & (machine.format.digits >= WITHOUT_ROUNDING)
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
     return _checked(
-        Real(value, machine, mass, brought + new, never, grid, a.adds, positive, endless),
+        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
         to_infinity=True,
     )
 
@@ -547,7 +569,11 @@ def _root(name: str, a: Real, degree: int) -> Real:
     assert machine is not None
     parameters = () if name == "sqrt" else (degree,)
     value = exact.function(name, a.value, *parameters)
-    bound, unknown = a.wrong.number()
+    wrong = a.wrong
+    if machine.format.digits >= WITHOUT_ROUNDING:
+        # Its errors are too small to matter, and too long to be computed with.
+        wrong = wrong.where(np.isinf(wrong.m), NOTHING)
+    bound, unknown = wrong.number()
     low, high = (
         exact.add(end, off)
         for end, off in zip(exact.ends(a.value), (exact.negative(bound), bound), strict=True)
@@ -693,7 +719,19 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.adds, b.adds),
         np.where(condition, a.positive, b.positive),
         np.where(condition, a.endless, b.endless),
+        _between(lambda x, y: exact.choose(condition, x, y), a, b),
     )
+
+
+def _between(join: Callable[..., Exact], *reals: Real) -> Between | None:
+    """What is made of the ends of numbers; None where no ends are known, or those of only some."""
+    if all(real.between is None for real in reals):
+        return None
+    ends = [real.ends for real in reals]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return None
+    return Between(join(*(end.low for end in known)), join(*(end.high for end in known)))
 
 
 def concatenated(parts: Sequence[Real], axis: int) -> Real:
@@ -721,20 +759,49 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
         join(x.adds for x in full),
         join(x.positive for x in full),
         join(x.endless for x in full),
+        _between(lambda *ends: exact.concatenated(ends, axis), *full),
     )
 
 
 def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     """Return the larger or the smaller of two numbers; NaN where either is."""
     a, b = a.closed().settled(), b.closed().settled()
-    order = exact.compared(a.value, b.value)
-    chosen = choose(np.where(np.isnan(order), is_nan(a), (order > 0) == largest), a, b)
+    chosen = choose(_precedes(a.value, b.value, largest), a, b)
     if a.machine is None:
         return chosen
+    between = _between(lambda x, y: exact.choose(_precedes(x, y, largest), x, y), a, b)
     # Whichever a machine takes, it is no further off than the worse of both.
     worse = a.wrong.where(a.wrong.exceeds(b.wrong), b.wrong)
     both = np.asarray(a.positive & b.positive)
-    return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
+    exactly = a.exact & b.exact
+    return replace(chosen, err=worse, exact=exactly, positive=both, between=between)
+
+
+def _precedes(a: Exact, b: Exact, largest: bool) -> NDArray[np.bool_]:
+    """Where the extreme of two numbers is the first: NaN where either is."""
+    order = exact.compared(a, b)
+    missing = False if a.special is None else np.isnan(a.special)
+    return np.asarray(np.where(np.isnan(order), missing, (order > 0) == largest), np.bool_)
+
+
+def flushed(a: Real, dtype: DType) -> Real:
+    """Take the subnormal numbers of a type for 0, which an honest machine may do, or not."""
+    if not dtype.is_float:
+        return a
+    assert isinstance(a.value, Number)
+    size = magnitude(a.value)
+    tiny = power_of_two(np.asarray(dtype.emin)).exceeds(size) & size.is_positive
+    if not tiny.any():
+        return a
+    value = exact.choose(tiny, exact.number(0), a.value)
+    if a.machine is None:
+        return Real(value)
+    negative = np.asarray(a.value.num) < 0
+    between = Between(
+        exact.choose(negative, a.value, value), exact.choose(negative, value, a.value)
+    )
+    err = size.where(tiny, a.err)
+    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between)
 
 
 def is_nan(a: Real) -> NDArray[np.bool_]:
@@ -749,7 +816,9 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         return order, np.zeros(np.shape(order), np.bool_)
     slack = a.closed().wrong + b.closed().wrong
     gap = magnitude(exact.add(a.value, exact.negative(b.value)))
-    return order, np.asarray(slack.is_positive & ~gap.less(NOTHING).exceeds(slack))
+    # From an infinity, and from NaN, a finite number is far whatever its error.
+    far = ((a.special != 0) | (b.special != 0)) & ~np.isinf(slack.m)
+    return order, np.asarray(slack.is_positive & ~far & ~gap.less(NOTHING).exceeds(slack))
 
 
 def widened(real: Real, further: Magnitude) -> Real:
@@ -783,6 +852,7 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
+        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 

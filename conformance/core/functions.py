@@ -221,6 +221,12 @@ def _real(args: Sequence[Node], _offset: int) -> Kind:
     return together("real", args)
 
 
+def _element(args: Sequence[Node], offset: int) -> Kind:
+    if args[0].op != "read":
+        raise fail("this is no element of a tensor", args[0].offset, "X[i], an element")
+    return _numbers(args, offset)
+
+
 def _root(args: Sequence[Node], offset: int) -> Kind:
     _power(args, offset)
     return together("real", args)
@@ -414,6 +420,12 @@ FUNCTIONS: dict[str, Function] = {
         "step(a)",
         "a, computed before anything else: nothing is moved across it",
         _numbers,
+        lambda a: a,
+    ),
+    "flushed": Function(
+        "flushed(X[i])",
+        "an element, or 0 where it is subnormal in its type: a machine takes either",
+        _element,
         lambda a: a,
     ),
     "any": Function(

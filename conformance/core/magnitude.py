@@ -156,15 +156,6 @@ def magnitude(value: Exact) -> Magnitude:
     return size / _integer(np.asarray(value.den)).less(NOTHING)
 
 
-def lowest(value: Exact) -> Magnitude:
-    """Return lower bounds of the magnitudes of numbers, which are exact for short ones."""
-    if isinstance(value, Number) and isinstance(value.den, int) and value.den == 1:
-        size = _integer(np.asarray(abs(np.asarray(value.num))))
-        if np.asarray(value.num).dtype != object and value.bits <= 53:
-            return Magnitude(size.m, size.e + value.exp)
-    return magnitude(value).less(NOTHING)
-
-
 def _integer(ints: Array) -> Magnitude:
     if ints.dtype == object:
         cut = np.maximum(lengths(ints) - 53, 0)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.errors import Unsupported
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, worst_element
 from conformance.grade.followed_interpretations import (
@@ -87,9 +86,7 @@ def _judge_outcome(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
         return skipped_result(vector)
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
-        # A reason reads alike whether it was declared or raised.
-        reason = outcome.message.removeprefix(f"{Unsupported.__name__}: ")
-        return unsupported_result(vector, reason, seconds=seconds)
+        return unsupported_result(vector, outcome.message, seconds=seconds)
     if outcome.ending not in (Ending.RETURNED, Ending.RAISED):  # for a negative test, too
         return make_result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
     if outcome.unsteady:

@@ -75,20 +75,21 @@ def test_ncnn_declares_batches_that_would_take_it_minutes(
 
 @pytest.mark.needs("ncnn")
 @pytest.mark.parametrize(
-    ("attributes", "reason"),
+    ("op", "attributes", "reason"),
     [
-        ({"auto_pad": "SAME"}, "auto_pad same is no padding of ncnn's"),
-        ({"strides": [1]}, "a number for each axis"),
-        ({"dilations": [1, 1, 1]}, "a number for each axis"),
-        ({"group": 0}, "none of 0 groups"),
+        ("onnx.Conv-22", {"auto_pad": "SAME"}, "auto_pad same is no padding of ncnn's"),
+        ("onnx.Conv-22", {"strides": [1]}, "a number for each axis"),
+        ("onnx.Conv-22", {"dilations": [1, 1, 1]}, "a number for each axis"),
+        ("torch.conv-2", {"padding": [1]}, "a number for each axis"),
+        ("onnx.Conv-22", {"group": 0}, "none of 0 groups"),
     ],
 )
 def test_what_a_net_of_ncnn_cannot_say_does_not_count_as_accepted(
-    attributes: dict[str, object], reason: str
+    op: str, attributes: dict[str, object], reason: str
 ) -> None:
     ones = np.ones((1, 1, 1, 1), np.float32)
     with pytest.raises(Unsupported, match=reason):
-        load_backend("ncnn").run("onnx.Conv-22", [ones, ones, None], attributes)
+        load_backend("ncnn").run(op, [ones, ones, None], attributes)
 
 
 CONV = Case(
