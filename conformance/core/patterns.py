@@ -31,8 +31,8 @@ def fill(pattern: str, key: int, shape: Sequence[int], dtype: DType) -> Array:
 
 
 def can_hold(dtype: DType, pattern: str) -> bool:
-    """Return whether a type can hold a pattern: integers hold no fractions and no NaN."""
-    return dtype.is_float or pattern not in FRACTIONAL
+    """Return whether a pattern makes sense in a type: integers hold no fractions and no NaN."""
+    return pattern not in (WHOLE if dtype.is_float else FRACTIONAL)
 
 
 def _cast(values: Array, dtype: DType) -> Array:
@@ -117,6 +117,13 @@ def fractions(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
 def binades(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     """Draw numbers of all digits, of sixteen binades."""
     return _scaled(words, dtype, 16)
+
+
+def factors(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
+    """Odd integers whose products need all digits but a few, which leave room for sums."""
+    length = max(1, dtype.digits // 2 - 2)
+    values = (words[0] >> np.uint64(64 - length)).astype(np.int64) | 1
+    return (values * _signs_of(words, dtype)).astype(dtype.numpy)
 
 
 def special(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
@@ -298,6 +305,7 @@ PATTERNS: dict[str, Pattern] = {
         fractions,
         binades,
         special,
+        factors,
         ramp,
         negative,
         impulse,
@@ -317,10 +325,13 @@ PATTERNS: dict[str, Pattern] = {
     )
 }
 
-GENERAL = ("whole", "signs", "fractions", "binades", "special")
+GENERAL = ("whole", "signs", "fractions", "binades", "special", "factors")
 """The ways to fill a tensor that lists none, a plain one first."""
 
 FRACTIONAL = frozenset({
     "fractions", "binades", "special", "nan", "infinite", "zeros", "subnormal", "cancel", "wide",
 })  # fmt: skip
 """Those that make no sense in an integer type."""
+
+WHOLE = frozenset({"factors"})
+"""Those that say nothing of a type with fractions: others there have all its digits."""

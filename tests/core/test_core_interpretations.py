@@ -129,13 +129,6 @@ def test_pads_and_auto_pad_exclude_each_other(op: str) -> None:
     assert broken_conditions(load_operator(op), case) == ("pads-without-auto-pad",)
 
 
-def test_gemm_transposes_by_any_number_but_zero() -> None:
-    operator = load_operator("onnx.Gemm-13")
-    tensors = [np.array([[1], [2]], np.float32), np.array([[1], [1]], np.float32), None]
-    case = Case(operator.op, {"T": "f32"}, {"A": (2, 1), "B": (2, 1)}, {"transA": 2})
-    assert answers(operator, case, tensors)[0].expected.tolist() == [[3.0]]
-
-
 @pytest.mark.parametrize("op", shipped_names())
 def test_interpretations_are_told_in_full(op: str) -> None:
     for interpretation in load_operator(op).interpretations:

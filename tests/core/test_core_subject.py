@@ -259,3 +259,13 @@ def timed(run: Any) -> float:
     begin = time.process_time()
     run()
     return time.process_time() - begin
+
+
+@pytest.mark.parametrize(("dtype", "computes"), [("i32", "f32"), ("i64", "f32"), ("i64", "f64")])
+def test_products_of_factors_do_not_pass_through_a_float(dtype: str, computes: str) -> None:
+    """OpenVINO 2026.4 computes products of i32 and i64 in f32: smaller numbers passed."""
+    shapes = {"A": (2, 3), "B": (3, 2)}
+    case = Case(MATMUL.op, {"T": dtype}, shapes, {}, pattern="factors+factors", seed=1)
+    here = Subject(MATMUL, case, inputs_of(MATMUL, case))
+    (output,) = here.under(Implementation(MATMUL, HabitChange("h", Style(computes=computes))))
+    assert (output != here.outputs[0]).any()

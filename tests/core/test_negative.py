@@ -204,3 +204,12 @@ def test_a_valid_case_is_no_negative_test() -> None:
         named.op, {"T": "f32"}, {"X": (1, 2, 4, 4)}, {}, {"sizes": (1, 1)}, reject="as-recorded"
     )
     assert specification.definition_problem(named, case) == "own.Named does not reject as-recorded"
+
+
+def test_what_may_be_refused_or_not_has_no_test() -> None:
+    operator = load_operator("onnx.Gemm-13")
+    case = Case(operator.op, {"T": "f32"}, {"A": (1, 1), "B": (1, 1)}, {}, {}, "whole+whole+whole")
+    names = {test.case.reject for test in negative_tests(operator, [case])}
+    assert names >= {"A.rank", "B.shape"}
+    assert "transA.max" not in names
+    assert "transA.max" in conditions(operator)
