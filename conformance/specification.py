@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from conformance.core import loader as definitions
-from conformance.core import mutants
+from conformance.core import mutants, negative
 from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
@@ -26,7 +26,7 @@ from conformance.core.expression_text import text_of
 from conformance.core.habit_mutants import HABITS
 from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
-from conformance.core.operator import Operator, Output, operator_of
+from conformance.core.operator import Definition, Operator, Output, operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
@@ -290,7 +290,9 @@ def build(
     named = dict(zip(spec.tensors, arrays, strict=True))
     given = tuple(name for name, array in named.items() if array is not None)
     if case.reject is not None:
-        text = f"{describe(spec, case)} must be rejected: {conditions(spec)[case.reject]}"
+        sentences = conditions(spec)
+        broken = " ".join(sentences[name] for name in sorted(broken_conditions(spec, case)))
+        text = f"{describe(spec, case)} must be rejected: {broken}"
         source = rules_build.SOURCE
         return Vector(
             case.id, case, level, (), text, source, inputs, (), absent=absent, order=given
@@ -333,11 +335,33 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
     }
 
 
+def interpretations_by_element(spec: Specification) -> frozenset[str]:
+    """Find the interpretations that each element of an output may follow by itself.
+
+    They change nothing but what reads outside of tensors add to sums. That is a matter of each
+    read: kernels multiply the padding of one border and skip that of another.
+    """
+    if isinstance(spec, OpSpec):
+        return frozenset()
+    places = {
+        f"define.{name}.outside"
+        for name, definition in spec.define.items()
+        if definition.combine == "sum" and not _counts_terms(definition)
+    }
+    return frozenset(
+        reading.name for reading in spec.interpretations if reading.change.keys() <= places
+    )
+
+
+def _counts_terms(definition: Definition) -> bool:
+    return any(node.op == "name" and node.value == "terms" for node in definition.finish.walk())
+
+
 def definition_problem(spec: Operator, case: Case) -> str:
     """Say how a case does not fit its operator; empty if it does."""
     if unknown := sorted({*case.shapes, *case.operands} - spec.tensors.keys()):
         return f"{spec.op} has no input {unknown[0]}"
-    if case.reject is not None and case.reject not in conditions(spec):
+    if case.reject is not None and not broken_conditions(spec, case):
         return f"{spec.op} does not reject {case.reject}"
     if case.types.keys() != spec.types.keys():
         expected = ", ".join(sorted(spec.types))
@@ -402,9 +426,18 @@ def target_names(spec: Specification) -> frozenset[str] | None:
 
 
 def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
-    """Return the conditions that a negative test is to break; none for a valid case."""
+    """Return the conditions that a negative test is to break; none for a valid case.
+
+    A test of a definition has the name of its condition, or another, as one that was recorded for
+    rules; then they are those that it breaks.
+    """
+    if case.reject is None:
+        return frozenset()
     if isinstance(spec, Operator):
-        return frozenset({case.reject} if case.reject else ())
+        named = conditions(spec)
+        if case.reject in named:
+            return frozenset({case.reject})
+        return frozenset(negative.broken_conditions(spec, case)) & named.keys()
     return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
 
 
@@ -414,8 +447,9 @@ def level_of(spec: Specification, case: Case) -> str:
         return "must"
     if isinstance(spec, OpSpec):
         return next(entry.level for entry in spec.reject if entry.name == case.reject)
-    rejection = spec.reject.get(case.reject)
-    return "must" if rejection is None else rejection.level
+    rejections = [spec.reject.get(name) for name in broken_conditions(spec, case)]
+    levels = {"must" if rejection is None else rejection.level for rejection in rejections}
+    return "should" if levels == {"should"} else "must"
 
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:

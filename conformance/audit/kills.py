@@ -16,6 +16,7 @@ from conformance.audit import PRECISION
 from conformance.audit.trivial_implementations import trivial_passes
 from conformance.core.case_geometry import may_differ as may_differ_of_definition
 from conformance.core.operator import Operator
+from conformance.core.subject import Subject
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
 from conformance.implementations import (
@@ -34,6 +35,9 @@ from conformance.specification import Specification
 
 SLICE = 500
 """Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
+
+NO_OUTPUTS = b"crashes"
+"""The fingerprint of a mutant that has no outputs; others have eight bytes."""
 
 FEW = 12
 """Vectors for which it takes longer to look at their geometry together than to go without."""
@@ -132,7 +136,7 @@ class MutantRunner:
         """List the mutants that a value vector kills; none for a negative test.
 
         A vector that a trivial implementation passes kills nothing, though its geometry may exempt
-        it.
+        it. A mutant of a definition that has no outputs is killed, as a backend is that crashes.
         """
         if vector.case.reject is not None:
             return ()
@@ -145,16 +149,18 @@ class MutantRunner:
         ]
         shapes = {expected_output.expected.shape for expected_output in allowed}
         subject = subject_of(self.spec, vector.case, vector.arguments, shapes)
+        compute: Any = subject.computed if isinstance(subject, Subject) else subject.under
         outputs_by_mutant = {
-            mutant: subject.under(implementation) for mutant, implementation in self._among(among)
+            mutant: compute(implementation) for mutant, implementation in self._among(among)
         }
         # What the subject gives keeps its id.
         several = {
             id(outputs): outputs
             for outputs in outputs_by_mutant.values()
-            if outputs is not subject.outputs
+            if outputs is not None and outputs is not subject.outputs
         }
         noticed = dict(_noticed(vector, list(several.values())))
+        noticed[id(None)] = (True, NO_OUTPUTS)
         return tuple(
             Kill(mutant, *noticed[id(outputs)])
             for mutant, outputs in outputs_by_mutant.items()

@@ -116,6 +116,7 @@ def net(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Net:
     convolution = products.convolution(op, inputs, attributes)
     if convolution.axes > MAX_AXES:
         raise Unsupported("ncnn's layers of three axes take filters from files only")
+    _check_arguments(convolution)
     image = inputs[0]
     assert image is not None
     is_batched = image.ndim == len(convolution.filters)
@@ -133,6 +134,18 @@ def net(op: str, inputs: Inputs, attributes: Mapping[str, Any]) -> Net:
     if convolution.bias is not None:
         blobs.append((convolution.bias, None))
     return Net(_text(layer, len(blobs), parameters), tuple(blobs), (), is_batched)
+
+
+def _check_arguments(convolution: Convolution) -> None:
+    """Raise Unsupported for what parameters of layers cannot say, right or wrong."""
+    if convolution.word not in (EXPLICIT, VALID, *AUTOMATIC):
+        raise Unsupported(f"auto_pad {convolution.word} is no padding of ncnn's")
+    lists = [convolution.strides, convolution.dilations, convolution.output_padding]
+    lists += [convolution.begin, convolution.end]
+    if any(len(values) != convolution.axes for values in lists):
+        raise Unsupported("ncnn has a number for each axis, and no list of others")
+    if convolution.groups < 1:
+        raise Unsupported("ncnn has a layer without groups and one of them, and none of 0 groups")
 
 
 def _shared_parameters(convolution: Convolution) -> dict[int, float]:

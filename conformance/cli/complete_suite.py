@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.generate.lacking import Added
     from conformance.model import Vector
     from conformance.run.partition_filter import PartitionFilter
-    from conformance.spec.model import OpSpec
+    from conformance.specification import Specification
     from conformance.suite.store import Suite
     from conformance.suite.survivors import SurvivorTable
     from conformance.suite.unreachable import Unreachable
@@ -159,7 +159,7 @@ def complete_suite(
         backend: whose declaration is completed; None for all partitions.
         env: the environment of the backend.
         partitions: narrows it to element types and ranks.
-        smaller: whether to add smaller relatives of large vectors.
+        smaller: whether to add smaller relatives of large vectors, but of definitions.
 
     Returns:
         The suite ``base`` as it is if it lacks nothing.
@@ -172,8 +172,11 @@ def complete_suite(
     from conformance.choices import SuiteName
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.cli.run_check import evaluate
+    from conformance.core.operator import Operator
     from conformance.generate import lacking
+    from conformance.generate.definition_completion import complete_definitions
     from conformance.generate.suites import versions
+    from conformance.spec.model import OpSpec
     from conformance.suite.writer import check_target, write_suite
 
     specs = {op: _spec_of_today(base, op) for op in select_operators(base, ops)}
@@ -186,8 +189,11 @@ def complete_suite(
     evaluate(base, base.manifest.of(specs))
     bases = base.specs.bases()
     check_target(out, bases)
+    rules = [spec for spec in specs.values() if isinstance(spec, OpSpec)]
+    definitions = [spec for spec in specs.values() if isinstance(spec, Operator)]
     known_vectors = {}
-    for op, spec in specs.items():
+    for spec in rules:
+        op = spec.op
         known = lacking.known(base, op)
         declared = (
             vector
@@ -196,17 +202,16 @@ def complete_suite(
         )
         known_vectors[op] = replace(known, vectors=tuple(declared))
     with Progress(1, "completing") as progress:
-        completions = list(
-            lacking.complete(
-                [*specs.values()],
-                known_vectors,
-                root=seed,
-                processes=processes,
-                progress=progress.at,
-                claims=None if subsets is None else subsets.by_op,
-                smaller=smaller,
-            )
-        )
+        work: dict[str, Any] = {
+            "root": seed,
+            "processes": processes,
+            "progress": progress.at,
+            "claims": None if subsets is None else subsets.by_op,
+        }
+        completions = [
+            *lacking.complete(rules, known_vectors, smaller=smaller, **work),
+            *complete_definitions(base, definitions, **work),
+        ]
     new = [
         vector
         for completion in completions
@@ -245,16 +250,15 @@ def _by_vector(tables: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tup
     return {vector: mutants for table in tables for vector, mutants in table.items()}
 
 
-def _spec_of_today(base: Suite, op: str) -> OpSpec:
+def _spec_of_today(base: Suite, op: str) -> Specification:
     """Return the specification of an operator whose mutants are those of this version.
 
     Raises:
         UsageError: they are others.
     """
-    from conformance.spec.catalogue import mutants_of
-    from conformance.specification import by_rules
+    from conformance.specification import mutants_of
 
-    spec = by_rules(base.specs[op], "completing a suite")
+    spec = base.specs[op]
     mutants_then = {mutant.id for mutant in base.specs.faults(op)}
     if mutants_then != {mutant.id for mutant in mutants_of(spec)}:
         raise UsageError(

@@ -199,7 +199,7 @@ Then:
     "--smaller",
     is_flag=True,
     help="Also add smaller variants of large vectors, so that `conformance suite record --fewest` "
-    "can replace the large ones.",
+    "can replace the large ones. Operators that are definitions have none.",
 )
 @force_option
 @processes_option
@@ -219,7 +219,9 @@ def complete(
     """Add the vectors that a suite lacks.
 
     It adds a vector for each mutant that can show in an element type and rank but survives there.
-    Without --for, --dtypes and --ranks it also adds vectors for uncovered pairs of coverage
+    Of a definition that is what the smallest of 5,000 fresh cases kill there; of other mutants the
+    suite states the number of cases that do not kill them. For other operators,
+    without --for, --dtypes and --ranks it also adds vectors for uncovered pairs of coverage
     targets, and for uncovered remainders in strata. Existing vectors do not change. The new suite
     states which mutants can show in what is declared, so that a check with it has a strength.
     Nothing is written if there is neither a vector nor such a statement to add.

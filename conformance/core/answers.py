@@ -32,10 +32,6 @@ IDEAL = Machine(
 """A machine that rounds nothing: what it leaves open has no value in the document either."""
 
 
-VALUES = ("expected", "rounded", "lo", "hi", "lo_native", "hi_native")
-"""The arrays of an answer that have the shape of the output."""
-
-
 def answers(
     operator: Operator, case: Case, inputs: Inputs, *, flushes: bool = False
 ) -> tuple[Answer, ...]:
@@ -114,7 +110,10 @@ class _Evaluations:
     ) -> NDArray[np.uint8] | None:
         """The elements that are not checked, by precision; None if all are."""
         bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
-        if not masks or any(d.unspecified is not None for d in self.operator.define.values()):
+        stated = any(d.unspecified is not None for d in self.operator.define.values())
+        # What has no value in the document is open to every machine.
+        if not masks or (stated and np.any(bits)):
+            # Ends of a machine that rounds nothing have a million bits.
             nowhere = self.by(IDEAL).unspecified(self.operator.outputs[number])
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
@@ -127,41 +126,48 @@ def readings(
 
     ``base`` are the :func:`answers` of the case. Where several interpretations apply, their
     combinations follow, named ``a+b`` in the operator's order; one with the outputs of a smaller
-    one is left out, and so is what refuses the case.
+    one is left out, and so is what refuses the case. What unspecified elements hold is no output.
     """
     outputs: dict[str, tuple[Answer, ...]] = {}
     single = []
     for interpretation in _applying(operator, case, inputs):
         under = _under(operator, case, inputs, (interpretation.name,))
-        if under is not None and not _accept_same(under, base):
+        if under is not None and not alike(under, base):
             single.append(interpretation.name)
             outputs[interpretation.name] = under
     for count in range(2, len(single) + 1):
         for names in combinations(single, count):
             under = _under(operator, case, inputs, names)
-            if under is not None and not any(
-                _accept_same(under, o) for o in (base, *outputs.values())
-            ):
+            if under is not None and not any(alike(under, o) for o in (base, *outputs.values())):
                 outputs["+".join(names)] = under
     return outputs
 
 
-def _accept_same(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
-    """Whether two sets of outputs accept the same, whatever they have where nothing is checked."""
-    return same(tuple(map(_blanked, a)), tuple(map(_blanked, b)))
+def alike(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
+    """Return whether two sets of answers accept the same outputs, unspecified elements aside."""
+    return same(tuple(map(specified, a)), tuple(map(specified, b)))
 
 
-def _blanked(answer: Answer) -> Answer:
-    """An output with zeros where nothing is checked."""
-    if answer.open is None:
+def specified(answer: Answer) -> Answer:
+    """Return an answer with 0 in all elements that are unspecified at every precision."""
+    if answer.open is None or not (answer.open == ALL_OPEN).any():
         return answer
     nowhere = answer.open == ALL_OPEN
-    blanked: dict[str, Any] = {}
-    for name in VALUES:
-        array = getattr(answer, name)
-        if array is not None:
-            blanked[name] = np.where(nowhere, np.zeros((), array.dtype), array)
-    return replace(answer, **blanked)
+    names = ("expected", "rounded", "lo", "hi", "lo_native", "hi_native")
+    arrays: dict[str, Any] = {name: _cleared(getattr(answer, name), nowhere) for name in names}
+    choices = answer.choices
+    if choices is not None:
+        most = int((choices[~nowhere] != -1).sum(-1).max(initial=0))
+        choices = _cleared(choices[..., :most], nowhere) if most > 1 else None
+    return replace(answer, **arrays, choices=choices)
+
+
+def _cleared(array: Array | None, mask: NDArray[np.bool_]) -> Array | None:
+    if array is None:
+        return None
+    cleared: Array = array.copy()
+    cleared[mask] = 0
+    return cleared
 
 
 def _applying(operator: Operator, case: Case, inputs: Inputs) -> Iterator[Interpretation]:

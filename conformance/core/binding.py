@@ -148,6 +148,9 @@ class Binding:
             number = attribute.words[value]
             return (number,) * len(self.value(attribute.per)) if attribute.per else number
         if attribute.list:
+            if not isinstance(value, list | tuple):
+                message = f"'{attribute.spelling}' is {value!r}, no list"
+                raise InvalidCase(message, (f"{attribute.name}.type",))
             return tuple(self._entry(attribute, entry) for entry in value)
         if not attribute.per:
             return self._entry(attribute, value)
@@ -178,7 +181,8 @@ class Binding:
             try:
                 return stored(entry, attribute.type)
             except (ValueError, TypeError, OverflowError):
-                raise InvalidCase(f"'{spelling}' is {entry!r}, no finite number") from None
+                message = f"'{spelling}' is {entry!r}, no finite number"
+                raise InvalidCase(message, (f"{name}.type",)) from None
         if attribute.type == "word":
             if entry not in attribute.values:
                 expected = ", ".join(attribute.values)
@@ -188,7 +192,8 @@ class Binding:
         is_int = isinstance(entry, int | np.integer)
         if not is_int or (attribute.type == "bool") != isinstance(entry, bool):
             expected = "".join(f" and not {word}" for word in attribute.words)
-            raise InvalidCase(f"'{spelling}' is {entry!r}, no {attribute.type}{expected}")
+            message = f"'{spelling}' is {entry!r}, no {attribute.type}{expected}"
+            raise InvalidCase(message, (f"{name}.type",))
         for bound, wrong in (("min", attribute.min), ("max", attribute.max)):
             if wrong is not None and (entry < wrong if bound == "min" else entry > wrong):
                 message = f"'{spelling}' is {entry}, its {bound} is {wrong}"

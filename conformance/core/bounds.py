@@ -30,10 +30,15 @@ for which nothing is exact, and only what is stored, or given to a function, has
 - *Division* by b, which is not taken apart: (E_a + \|a\| E_b / \|b\|) / (\|b\| - E_b), and 2 u +
   u**2 of M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two.
 - *Powers* of x, which is not taken apart: (\|x\| + E)**p - \|x\|**p <= p E (\|x\| + E)**(p - 1),
-  and max(p - 1, 4) u: products, or a function right to two units.
+  and max(p - 1, 4) u: products, or a function right to two units. What underflows on the way is a
+  power of a number below 1, so no later product enlarges max((p - 1) / 2, 2) eta.
+- *Roots*, which are monotone, of x with an error of E: between those of x - E and x + E, each moved
+  by its own error. They are not smaller than the root of eta, which is normal: none underflows.
 - *Functions*: the function over [v - E, v + E], and the units in the last place that its row
   states.
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
+  A number that is no sum is divided once, and rounded to the nearest: eta / 2. A product with a
+  whole number is a multiple of eta where the other factor is: it loses nothing.
 - *Flushing* subnormal numbers to zero: lambda, the smallest normal number, for each term of a sum
   that is scaled term by term, and for each addition of one that is not. A flushed term is 0, and
   adding 0 flushes nothing. So m terms added in any order flush at most m times: a partial sum that
@@ -45,6 +50,8 @@ for which nothing is exact, and only what is stored, or given to a function, has
   what is ``gone`` is counted apart in sums and divisions. What is flushed at the end is decided
   before the last rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
+  Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
+  does not is no further off than E.
 - *Decisions* between reals that E leaves open: there any value passes, too.
 
 Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first;
@@ -68,14 +75,21 @@ from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
 from conformance.dtypes import Array, DType
+from conformance.reference.exact import as_wide
 
 ZERO_GRID = 1 << 30
 """The grid of zeros, which are multiples of anything."""
 
 NO_GRID = -(1 << 30)
 
-ROOTS = ("sqrt", "root")
-"""Functions that negative numbers have no value of."""
+WITHOUT_ROUNDING = 1 << 12
+"""Digits of a format in which nothing that is evaluated is rounded."""
+
+ROOTS = ("sqrt", "root", "signed_root")
+"""Functions whose results are never too small for a format."""
+
+SIGNED = "signed_root"
+"""The one of them that negative numbers have a value of."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +114,27 @@ class Machine:
 
 
 @dataclass(frozen=True, eq=False)
+class Between:
+    """What a result certainly lies between."""
+
+    low: Exact
+    high: Exact
+
+    def each(self, change: Callable[[Array], Array]) -> Between:
+        """Make a change to the arrays of both ends."""
+        return Between(self.low.each(change), self.high.each(change))
+
+
+@dataclass(frozen=True, eq=False)
 class Real:
     """Exact numbers and, with a ``machine``, what it may have instead (see the module).
 
     ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64,
-    ``positive`` is where no honest machine has a negative number, or NaN. ``gone`` is what a
-    machine may flush to 0, beside ``err`` and ``exact``, which are those of what is left. All have
-    the shape of the value, or broadcast to it.
+    ``positive`` is where no honest machine has a negative number, nor NaN unless the value is.
+    ``endless`` is where a positive number may have become infinite; ``err`` is that of what has
+    not. ``gone`` is what a machine may flush to 0, beside ``err`` and ``exact``, which are those of
+    what is left. All have the shape of the value, or broadcast to it. ``between`` are ends that are
+    closer than ``err`` says, if any are known.
     """
 
     value: Exact
@@ -117,6 +145,8 @@ class Real:
     grid: NDArray[np.int64] = field(default_factory=lambda: np.asarray(ZERO_GRID))
     adds: NDArray[np.int64] = field(default_factory=lambda: np.asarray(0))
     positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+    endless: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
+    between: Between | None = None
     gone: Magnitude = NOTHING
 
     def each(self, change: Callable[[Array], Array]) -> Real:
@@ -142,6 +172,8 @@ class Real:
             change(self.grid),
             change(self.adds),
             change(self.positive),
+            change(self.endless),
+            None if self.between is None else self.between.each(change),
             self.gone.each(change),
         )
 
@@ -179,6 +211,13 @@ class Real:
     def _is_kept(self) -> NDArray[np.bool_]:
         return np.asarray(self.exact & ~self.gone.is_positive)
 
+    @property
+    def ends(self) -> Between | None:
+        """What the number lies between, if that is known better than by its error."""
+        if self.between is None and not np.any(self.wrong.is_positive):
+            return Between(self.value, self.value)
+        return self.between
+
     def settled(self) -> Real:
         """Return the number as it is stored: nothing is moved across it."""
         if self.machine is None:
@@ -193,12 +232,23 @@ class Real:
             gone=NOTHING,
         )
 
+    def closed(self) -> Real:
+        """Return the same with nothing known where it may have become infinite."""
+        if self.machine is None or not self.endless.any():
+            return self
+        return replace(self.unknown(self.endless), endless=np.asarray(False), between=None)
+
     def unknown(self, mask: NDArray[np.bool_]) -> Real:
         """Return the same with nothing known where ``mask`` holds."""
         if self.machine is None or not np.any(mask):
             return self
         err = Magnitude(np.where(mask, np.inf, self.err.m), self.err.e)
         return replace(self, err=err, exact=self.exact & ~mask, positive=self.positive & ~mask)
+
+    @property
+    def special(self) -> NDArray[np.float64]:
+        """Infinities and NaN; 0 where a number is finite."""
+        return np.zeros(()) if self.value.special is None else self.value.special
 
 
 def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
@@ -272,16 +322,19 @@ def _fits(
     )
 
 
-def _checked(real: Real) -> Real:
-    """The same with nothing known where it may overflow."""
+def _checked(real: Real, *, to_infinity: bool = False) -> Real:
+    """The same with nothing known where it may overflow.
+
+    Where ``to_infinity``, positive numbers that do are infinite.
+    """
     machine = real.machine
     assert machine is not None
     top = Magnitude(np.asarray(1 - 2.0**-20), machine.format.emax + 1)
     over = (real.mass + real.err).exceeds(top)
     if not over.any():
         return real
-    err = Magnitude(np.where(over, np.inf, real.err.m), real.err.e)
-    return replace(real, err=err, exact=real.exact & ~over)
+    endless = real.endless | (over & real.positive & to_infinity)
+    return replace(real, exact=real.exact & ~over, endless=endless).unknown(over & ~endless)
 
 
 def _terms(real: Real) -> NDArray[np.int64]:
@@ -302,6 +355,8 @@ def _denormal(terms: Any, machine: Machine) -> Magnitude:
 
 def _flushed(terms: Any, machine: Machine) -> Magnitude:
     """What is flushed of that many terms at most."""
+    if not machine.flushes:
+        return NOTHING
     return power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
 
 
@@ -315,6 +370,7 @@ def add(a: Real, b: Real) -> Real:
     machine = a.machine
     if machine is None:
         return Real(value)
+    a, b = a.closed(), b.closed()
     mass = a.mass + b.mass
     n, m = _terms(a), _terms(b)
     new = (a.mass + a.err) * m + (b.mass + b.err) * n
@@ -332,8 +388,9 @@ def add(a: Real, b: Real) -> Real:
 
 def negative(a: Real) -> Real:
     """Negate numbers."""
+    a = a.closed()
     positive = np.asarray(a.positive & ~a.mass.is_positive)
-    return replace(a, value=exact.negative(a.value), positive=positive)
+    return replace(a, value=exact.negative(a.value), positive=positive, between=None)
 
 
 def absolute(a: Real) -> Real:
@@ -341,8 +398,8 @@ def absolute(a: Real) -> Real:
     value = exact.absolute(a.value)
     if a.machine is None:
         return Real(value)
-    finite = np.asarray(True) if value.special is None else value.special == 0
-    return replace(a.settled(), value=value, positive=np.asarray(finite & ~np.isinf(a.err.m)))
+    a = a.settled()
+    return replace(a, value=value, positive=np.asarray(~np.isinf(a.err.m)), between=None)
 
 
 def subtract(a: Real, b: Real) -> Real:
@@ -360,11 +417,17 @@ def multiply(a: Real, b: Real) -> Real:
     for scalar, other in ((a, b), (b, a)):
         if _is_power_of_two(scalar):
             return _scaled(other, scalar, value)
+    endless = a.endless | b.endless
+    grows = bool(endless.any()) and any(bool((x.value.scalar or 0) > 0) for x in (a, b))
+    if not grows:
+        a, b, endless = a.closed(), b.closed(), np.asarray(False)
     mass = a.mass * b.mass
     brought = a.err * _beside(b, a) + b.err * _beside(a, b) + a.err * b.err
     units = (1.0 + np.asarray(a.adds) * np.asarray(b.adds)) * machine.unit
     terms = _terms(a) * _terms(b)
-    new = (mass + brought) * units + _underflow(terms, machine).where(terms > 0, NOTHING)
+    whole = _is_whole(a) or _is_whole(b)
+    lost = _flushed(terms, machine) if whole else _underflow(terms, machine)
+    new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     grid = np.clip(np.asarray(a.grid) + b.grid, NO_GRID, ZERO_GRID)
     fits = a.exact & b.exact & _fits(mass, grid, machine)
     return _checked(
@@ -377,7 +440,9 @@ def multiply(a: Real, b: Real) -> Real:
             grid,
             np.maximum(terms - 1, 0),
             a.positive & b.positive & ~np.isinf(brought.m),
-        )
+            endless,
+        ),
+        to_infinity=grows,
     )
 
 
@@ -397,12 +462,19 @@ def _is_power_of_two(real: Real) -> bool:
     return num & (num - 1) == 0 and den & (den - 1) == 0
 
 
+def _is_whole(real: Real) -> bool:
+    """Whether a number is a single whole one."""
+    scalar = real.value.scalar
+    return scalar is not None and scalar.denominator == 1
+
+
 def _scaled(real: Real, scalar: Real, value: Exact) -> Real:
     """Numbers by a power of two, which rounds nothing but what underflows."""
     machine = real.machine
     assert machine is not None
     assert scalar.value.scalar is not None
     factor = abs(scalar.value.scalar)
+    real = real if scalar.value.scalar > 0 else real.closed()
     mass, err = real.mass * scalar.mass, real.err * scalar.mass
     if factor < 1:
         terms = _terms(real)
@@ -411,7 +483,8 @@ def _scaled(real: Real, scalar: Real, value: Exact) -> Real:
     grid = np.where(np.abs(real.grid) < ZERO_GRID, np.asarray(real.grid) + shift, real.grid)
     fits = real.exact & _fits(mass, grid, machine)
     positive = real.positive & (scalar.positive | ~real.mass.is_positive)
-    return _checked(Real(value, machine, mass, err, fits, grid, real.adds, positive))
+    scaled = Real(value, machine, mass, err, fits, grid, real.adds, positive, real.endless)
+    return _checked(scaled, to_infinity=bool(real.endless.any()))
 
 
 def divide(a: Real, b: Real) -> Real:
@@ -420,19 +493,27 @@ def divide(a: Real, b: Real) -> Real:
     machine = a.machine
     if machine is None:
         return Real(value)
-    size, wrong = magnitude(b.value), b.wrong
+    b = b.closed()
+    wrong = b.wrong
+    right = ~np.asarray(wrong.is_positive)
+    if not np.all(right & b.positive):
+        a = a.closed()
+    size = magnitude(b.value)
     low, least = size.less(wrong), size.less(NOTHING)
     if _has_exact_size(b.value):
         # What is computed from bounds below is a bit too small, and here need not be.
         low, least = low.where(wrong.is_positive, size), size
-    mass = a.mass / low
+    power = _powers_of_two(b.value) & right
+    shift = np.where(power, size.e - 1, 0)
+    mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
     brought = a.err / low + magnitude(a.value) * wrong / low / least
-    power = _powers_of_two(b.value) & ~np.asarray(wrong.is_positive)
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
-    shift = np.where(power, size.e - 1, 0)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
-    new = (mass + brought) * units + _denormal(terms, machine).where(terms > 0, NOTHING)
+    # A single product rounds once.
+    once = power_of_two(np.asarray(machine.format.quantum - 1))
+    lost = _denormal(terms, machine).where(terms > 1, once)
+    new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     fits = a.exact & power & _fits(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     err, gone = brought + new, NOTHING
@@ -441,7 +522,9 @@ def divide(a: Real, b: Real) -> Real:
         finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
         flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
         gone = a.gone / low + flushed
-    return _checked(Real(value, machine, mass, err, fits, grid, a.adds, positive, gone))
+    return _checked(
+        Real(value, machine, mass, err, fits, grid, a.adds, positive, a.endless, gone=gone)
+    )
 
 
 def _has_exact_size(value: Exact) -> bool:
@@ -474,20 +557,30 @@ def power(a: Real, exponent: int) -> Real:
     mass, brought = a.mass, a.err * exponent
     for _ in range(exponent - 1):
         mass, brought = mass * a.mass, brought * (a.mass + a.err)
-    terms = _terms(a)
+    lost = power_of_two(np.asarray(machine.format.quantum)) * max((exponent - 1) / 2, 2)
+    if machine.flushes:
+        lost = lost + power_of_two(np.asarray(machine.format.emin))
     new = (mass + brought) * (max(exponent - 1, 4) * machine.unit)
-    new = new + (_underflow(terms, machine) * exponent).where(terms > 0, NOTHING)
-    never, grid = np.asarray(False), np.asarray(NO_GRID)
+    new = new + lost.where(mass.is_positive, NOTHING)
+    grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
+    # Only a machine that rounds nothing has powers without an error: a function may have one.
+    fits = a.exact & _fits(mass, grid, machine) & (machine.format.digits >= WITHOUT_ROUNDING)
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
-    if a.value.special is not None:
-        positive = positive & (a.value.special == 0)
-    return _checked(Real(value, machine, mass, brought + new, never, grid, a.adds, positive))
+    positive = np.asarray(positive)
+    endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
+    return _checked(
+        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
+        to_infinity=True,
+    )
 
 
 def function(name: str, a: Real, *parameters: int) -> Real:
     """Apply a function of reals; see the rule of functions."""
-    if name == "root" and parameters == (1,):
+    if parameters == (1,):
         return a
+    if name in ROOTS and a.machine is not None:
+        return _root(name, a, parameters[0] if parameters else 2)
+    a = a.closed()
     value = exact.function(name, a.value, *parameters)
     machine = a.machine
     if machine is None:
@@ -499,53 +592,110 @@ def function(name: str, a: Real, *parameters: int) -> Real:
     brought = NOTHING
     if np.any(wrong.is_positive):
         brought = _spread(row.exact, a, value, parameters)
-    units = np.asarray(max(1.0, 2 * row.ulps))
-    if name == "root":
-        units = units + _root_units(a, parameters[0], machine)
-    new = (mass + brought) * (units * machine.unit) + power_of_two(np.asarray(machine.lost)).where(
+    units = max(1.0, 2 * row.ulps) * machine.unit
+    new = (mass + brought) * units + power_of_two(np.asarray(machine.lost)).where(
         mass.is_positive, NOTHING
     )
     never = np.asarray(False)
-    positive = (
-        a.positive if row.exact in ROOTS else np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
-    )
+    positive = np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
     return _checked(
         Real(value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive)
     )
 
 
-def _root_units(a: Real, degree: int, machine: Machine) -> NDArray[np.float64]:
-    """Units that a power function errs by since it gets the reciprocal of the degree, rounded.
+def _root(name: str, a: Real, degree: int) -> Real:
+    """The root of numbers; see the rule of roots.
 
-    x**(d/q) with \\|d\\| <= u is a factor between exp(-z) and exp(z), z = u \\|log x\\| / q, and
-    exp(z) <= 1 + z + z**2 where z <= 1.
+    A negative number has none, unless the root has its sign: where only some of what it may be are
+    negative, nothing is known.
     """
-    if degree & (degree - 1) == 0:
-        return np.zeros(())
-    # The argument lies between two numbers, the smaller of which may be 0.
-    most, least = magnitude(a.value) + a.wrong, magnitude(a.value).less(a.wrong)
-    lengths = [np.abs(x.e - shift) for x in (most, least) for shift in (0.0, 1.0)]
-    length = np.maximum.reduce(np.broadcast_arrays(*lengths))
-    z = np.minimum(machine.unit * length * 0.7 / degree, 1.0)
-    return np.asarray((z + z * z) / machine.unit * (1 + 2.0**-20))
+    machine = a.machine
+    assert machine is not None
+    parameters = () if name == "sqrt" else (degree,)
+    value = exact.function(name, a.value, *parameters)
+    wrong = a.wrong
+    if machine.format.digits >= WITHOUT_ROUNDING:
+        # Its errors are too small to matter, and too long to be computed with.
+        wrong = wrong.where(np.isinf(wrong.m), NOTHING)
+    bound, unknown = wrong.number()
+    low, high = (
+        exact.add(end, off)
+        for end, off in zip(exact.ends(a.value), (exact.negative(bound), bound), strict=True)
+    )
+    assert isinstance(low, Number)
+    assert isinstance(high, Number)
+    if name != SIGNED:
+        low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
+        unknown = unknown | ((low.num < 0) & (high.num >= 0))
+    between = Between(
+        *(
+            _moved(name, exact.function(name, end, *parameters), end, degree, machine, up=up)
+            for end, up in ((low, False), (high, True))
+        )
+    )
+    gaps = [magnitude(exact.add(x, exact.negative(value))) for x in (between.low, between.high)]
+    err = gaps[0].where(gaps[0].exceeds(gaps[1]), gaps[1])
+    # An infinity of the data stays one, unless others may have become infinite, too.
+    settled = (a.special != 0) & (~np.isinf(a.err.m) | a.positive)
+    never = np.asarray(False)
+    return Real(
+        value,
+        machine,
+        magnitude(value),
+        NOTHING.where(settled, err),
+        never,
+        np.asarray(NO_GRID),
+        positive=a.positive,
+        endless=a.endless,
+        between=between,
+    ).unknown(np.asarray(unknown & ~settled))
+
+
+def _moved(
+    name: str, end: Exact, argument: Number, degree: int, machine: Machine, *, up: bool
+) -> Ball:
+    """A root, further off by its own error: the units in the last place that its row states.
+
+    A power function gets the reciprocal of the degree, rounded: x**(d/q) with \\|d\\| <= u is a
+    factor between exp(-z) and exp(z), z = u \\|log x\\| / q, and exp(z) <= 1 + z + z**2 if z <= 1.
+    """
+    row = FUNCTIONS[name].real
+    assert row is not None
+    units, z = max(1.0, 2 * row.ulps) * machine.unit, np.zeros(())
+    if degree & (degree - 1):
+        places = _places(argument).astype(np.float64)
+        length = np.maximum(np.abs(places), np.abs(places - 1))
+        # The natural logarithm of 2 is below 7/10.
+        z = np.minimum(machine.unit * length * 0.7 / degree, 1.0)
+    off = magnitude(end) * (units + (1 + units) * (z + z * z))
+    number, _ = off.where(off.is_positive, NOTHING).number()
+    moved = exact.add(end, number if up else exact.negative(number))
+    assert isinstance(moved, Ball)
+    return moved
+
+
+def _places(number: Number) -> NDArray[np.int64]:
+    """The exponent of the next power of two above the magnitude of each number."""
+    quotient = abs(as_wide(np.asarray(number.num))) // number.den
+    return np.where(
+        quotient > 0, exact.lengths(np.asarray(quotient)) + number.exp, magnitude(number).e
+    )
 
 
 def _spread(name: str, a: Real, result: Ball, parameters: tuple[int, ...]) -> Magnitude:
     """How far a function may be off over everything that its argument may be."""
 
-    def off(x: arb, m: float, e: int, y: arb, positive: bool) -> arb:
+    def off(x: arb, m: float, e: int, y: arb) -> arb:
         if not np.isfinite(m):
             return arb("inf")
         radius = arb((fmpz(int(m * 2**53)), int(e) - 53)) if m else arb(0)
         around = arb(x.mid(), radius + x.rad())
-        if positive:
-            around = around.nonnegative_part()
         spread = getattr(around, name)(*parameters)
         return (spread - y).abs_upper() if spread.is_finite() else arb("inf")
 
-    wrong, positive = a.wrong, np.asarray(a.positive) & (name in ROOTS)
-    inputs = np.broadcast_arrays(as_ball(a.value).mid, wrong.m, wrong.e, result.mid, positive)
-    widths = np.asarray(np.frompyfunc(off, 5, 1)(*inputs), object)
+    wrong = a.wrong
+    inputs = np.broadcast_arrays(as_ball(a.value).mid, wrong.m, wrong.e, result.mid)
+    widths = np.asarray(np.frompyfunc(off, 4, 1)(*inputs), object)
     endless = np.frompyfunc(lambda ball: not ball.is_finite(), 1, 1)(widths)
     size = magnitude(Ball(widths))
     return Magnitude(np.where(np.asarray(endless, bool), np.inf, size.m), size.e)
@@ -570,11 +720,13 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     fits = fits & _fits(mass, grid, machine, machine.format.quantum)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
+    endless = np.asarray(a.endless.any(axis=axes, keepdims=True))
     gone = NOTHING
     if machine.flushes:
         flushed = _flushed(np.maximum(count - 1, 0), machine)
         gone = a.gone.total(axes) + flushed.where(grid < machine.format.emin, NOTHING)
-    return _checked(Real(value, machine, mass, err, fits, grid, adds, positive, gone))
+    summed_up = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
+    return _checked(summed_up.unknown(endless & ~positive), to_infinity=True)
 
 
 def summed_products(
@@ -612,8 +764,21 @@ def choose(condition: Any, a: Real, b: Real) -> Real:
         np.where(condition, a.grid, b.grid),
         np.where(condition, a.adds, b.adds),
         np.where(condition, a.positive, b.positive),
+        np.where(condition, a.endless, b.endless),
+        _between(lambda x, y: exact.choose(condition, x, y), a, b),
         a.gone.where(condition, b.gone),
     )
+
+
+def _between(join: Callable[..., Exact], *reals: Real) -> Between | None:
+    """What is made of the ends of numbers; None where no ends are known, or those of only some."""
+    if all(real.between is None for real in reals):
+        return None
+    ends = [real.ends for real in reals]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        return None
+    return Between(join(*(end.low for end in known)), join(*(end.high for end in known)))
 
 
 def concatenated(parts: Sequence[Real], axis: int) -> Real:
@@ -640,21 +805,51 @@ def concatenated(parts: Sequence[Real], axis: int) -> Real:
         join(x.grid for x in full),
         join(x.adds for x in full),
         join(x.positive for x in full),
+        join(x.endless for x in full),
+        _between(lambda *ends: exact.concatenated(ends, axis), *full),
         gone,
     )
 
 
 def extreme(a: Real, b: Real, *, largest: bool) -> Real:
     """Return the larger or the smaller of two numbers; NaN where either is."""
-    a, b = a.settled(), b.settled()
-    order = exact.compared(a.value, b.value)
-    chosen = choose(np.where(np.isnan(order), is_nan(a), (order > 0) == largest), a, b)
+    a, b = a.closed().settled(), b.closed().settled()
+    chosen = choose(_precedes(a.value, b.value, largest), a, b)
     if a.machine is None:
         return chosen
+    between = _between(lambda x, y: exact.choose(_precedes(x, y, largest), x, y), a, b)
     # Whichever a machine takes, it is no further off than the worse of both.
     worse = a.wrong.where(a.wrong.exceeds(b.wrong), b.wrong)
     both = np.asarray(a.positive & b.positive)
-    return replace(chosen, err=worse, exact=a.exact & b.exact, positive=both)
+    exactly = a.exact & b.exact
+    return replace(chosen, err=worse, exact=exactly, positive=both, between=between)
+
+
+def _precedes(a: Exact, b: Exact, largest: bool) -> NDArray[np.bool_]:
+    """Where the extreme of two numbers is the first: NaN where either is."""
+    order = exact.compared(a, b)
+    missing = False if a.special is None else np.isnan(a.special)
+    return np.asarray(np.where(np.isnan(order), missing, (order > 0) == largest), np.bool_)
+
+
+def flushed(a: Real, dtype: DType) -> Real:
+    """Take the subnormal numbers of a type for 0, which an honest machine may do, or not."""
+    if not dtype.is_float:
+        return a
+    assert isinstance(a.value, Number)
+    size = magnitude(a.value)
+    tiny = power_of_two(np.asarray(dtype.emin)).exceeds(size) & size.is_positive
+    if not tiny.any():
+        return a
+    value = exact.choose(tiny, exact.number(0), a.value)
+    if a.machine is None:
+        return Real(value)
+    negative = np.asarray(a.value.num) < 0
+    between = Between(
+        exact.choose(negative, a.value, value), exact.choose(negative, value, a.value)
+    )
+    err = size.where(tiny, a.err)
+    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between)
 
 
 def is_nan(a: Real) -> NDArray[np.bool_]:
@@ -667,15 +862,20 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     order = exact.compared(a.value, b.value)
     if a.machine is None:
         return order, np.zeros(np.shape(order), np.bool_)
-    slack = a.wrong + b.wrong
+    slack = a.closed().wrong + b.closed().wrong
     gap = magnitude(exact.add(a.value, exact.negative(b.value)))
-    return order, np.asarray(slack.is_positive & ~gap.less(NOTHING).exceeds(slack))
+    # From an infinity, and from NaN, a finite number is far whatever its error.
+    far = ((a.special != 0) | (b.special != 0)) & ~np.isinf(slack.m)
+    return order, np.asarray(slack.is_positive & ~far & ~gap.less(NOTHING).exceeds(slack))
 
 
 def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
     never = np.asarray(False)
-    return _checked(replace(real, err=real.wrong + further, exact=never, gone=NOTHING))
+    closed = real.closed()
+    return _checked(
+        replace(closed, err=real.wrong + further, exact=never, between=None, gone=NOTHING)
+    )
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -685,29 +885,32 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     halfway between two values, either is accepted.
     """
     assert real.machine is not None
-    low, high = exact.ends(real.value)
-    bound, endless = real.wrong.number()
-    lo, hi = exact.add(low, exact.negative(bound)), exact.add(high, bound)
+    bound, unknown = real.wrong.number()
+    if real.between is None:
+        low, high = exact.ends(real.value)
+        lo, hi = exact.add(low, exact.negative(bound)), exact.add(high, bound)
+    else:
+        lo, hi = exact.ends(real.between.low)[0], exact.ends(real.between.high)[1]
     assert isinstance(lo, Number)
     assert isinstance(hi, Number)
     least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
-    endless = np.broadcast_to(endless, least.shape)
+    unknown = np.broadcast_to(unknown & ~(real.positive & (real.special != 0)), least.shape)
     infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
     # A sum of positive numbers may become infinite, but not NaN.
-    least = np.where(endless, np.where(real.positive, zero, -infinity), least)
-    greatest = np.where(endless, infinity, greatest)
+    least = np.where(unknown, np.where(real.positive, zero, -infinity), least)
+    greatest = np.where(unknown | (real.endless & (real.special == 0)), infinity, greatest)
     if real.machine.flushes:  # a result that may be subnormal, before it is rounded, may be zero
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
-    return least, greatest, is_unspecified(real)
+    return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 
 
-def is_unspecified(real: Real) -> NDArray[np.bool_]:
-    """Return where any value passes, even NaN."""
-    shape = np.shape(real.value.array)
-    return np.broadcast_to(np.isinf(real.wrong.m) & ~real.positive, shape)
+def unspecified(real: Real) -> NDArray[np.bool_]:
+    """Return where any value passes: the third of :func:`interval`, without its ends."""
+    unknown = np.isinf(real.wrong.m) & ~real.positive
+    return np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, real.value.array.shape))
 
 
 RULES: dict[str, Callable[..., Real]] = {

@@ -196,6 +196,14 @@ class Evaluation:
             if isinstance(result.value, Real) and isinstance(result.value.value, Ball):
                 del self._results[name]
 
+    def unspecified(self, output: Output) -> NDArray[np.bool_]:
+        """Return where any value of an output passes."""
+        with precision(FIRST_PRECISION):
+            value = self.value(output.name)
+            if not isinstance(value, Real) or not DTYPES[self.dtype_of(output)].is_float:
+                return self._interval(output).unspecified
+            return self._arranged(output, bounds.unspecified(value))
+
     def _interval(self, output: Output) -> Interval:
         with precision(FIRST_PRECISION):
             value = self.value(output.name)
@@ -208,13 +216,6 @@ class Evaluation:
                     unspecified = unspecified | ~fits
                 return Interval(array, array, self._arranged(output, unspecified))
             return self.accepted(output, value)
-
-    def unspecified(self, output: Output) -> NDArray[np.bool_]:
-        """Return where any value of an output passes, without the ends of what is accepted."""
-        value = self.value(output.name)
-        if isinstance(value, Real) and self.machine is not None:
-            return self._arranged(output, bounds.is_unspecified(value))
-        return self._interval(output).unspecified
 
     def choices(self, output: Output) -> Array | None:
         """Return the whole numbers that are allowed for each element of an output.

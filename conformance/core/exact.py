@@ -140,7 +140,9 @@ def _longest(ints: Any) -> int:
     """The most bits of any of some integers, at least 1."""
     ints = np.asarray(ints)
     if ints.dtype != object:
-        return max(1, int(np.abs(ints).max(initial=0)).bit_length())
+        # Not by magnitudes: that of the lowest is not in its type.
+        ends = int(ints.min(initial=0)), int(ints.max(initial=0))
+        return max(1, *(end.bit_length() for end in ends))
     return max((abs(int(entry)).bit_length() for entry in ints.ravel()), default=1) or 1
 
 
@@ -342,16 +344,37 @@ def power(a: Exact, exponent: int) -> Exact:
 
 
 def function(name: str, a: Exact, *parameters: int) -> Exact:
-    """Apply a function of reals, as balls."""
+    """Apply a function of reals, as balls; NaN where a negative number has no value."""
     row = FUNCTIONS[name].real
     assert row is not None
     mid = as_ball(a).mid
-    values = np.frompyfunc(lambda x: getattr(x, row.exact)(*parameters), 1, 1)(mid)
+    values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(mid)
     ball = Ball(np.asarray(values, object))
-    if a.special is None:
+    lost = np.frompyfunc(lambda x, y: x < 0 and not y.is_finite(), 2, 1)(mid, ball.mid)
+    touched = _touched(a) | np.asarray(lost, np.bool_)
+    if not np.any(touched):
         return ball
     with np.errstate(all="ignore"):
-        return _with_specials(ball, row.limit(_shadow(a), *parameters), _touched(a))
+        return _with_specials(ball, row.limit(_shadow(a), *parameters), touched)
+
+
+def applied(name: str, x: arb, *parameters: int) -> arb:
+    """Apply a function to a ball: one of its methods, or a root of any sign."""
+    if name == "signed_root":
+        return applied("root", x, *parameters) if x >= 0 else -applied("root", -x, *parameters)
+    if name == "root" and x.is_exact() and x >= 0:
+        return _exact_root(x, *parameters)
+    return getattr(x, name)(*parameters)
+
+
+def _exact_root(x: arb, degree: int) -> arb:
+    """The root of a number without a radius, which is exact where there is such a number."""
+    significand, exponent = x.man_exp()
+    significand <<= int(exponent) % degree
+    root = significand.root(degree)
+    if root**degree == significand:
+        return arb((root, int(exponent) // degree))
+    return x.root(degree)
 
 
 def choose(condition: Any, a: Exact, b: Exact) -> Exact:

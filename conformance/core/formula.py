@@ -160,8 +160,9 @@ class _Writer:
             return _row(_name(str(node.value)), _words(" is given"), binding=COMPARE)
         if node.op == "rank_of":
             return _row(_words("rank of "), _name(str(node.value)), binding=SIGN)
-        if node.op == "lowest":
-            return _row(_words("lowest number of "), _name(str(node.value)), binding=SIGN)
+        if node.op in ("lowest", "bottom"):
+            words = {"lowest": "lowest number of ", "bottom": "smallest value of "}[node.op]
+            return _row(_words(words), _name(str(node.value)), binding=SIGN)
         if node.op == "read":
             return _subscripted(_name(str(node.value)), _list([*map(self.write, node.args)]))
         if node.op == "where":

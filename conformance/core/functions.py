@@ -221,6 +221,12 @@ def _real(args: Sequence[Node], _offset: int) -> Kind:
     return together("real", args)
 
 
+def _element(args: Sequence[Node], offset: int) -> Kind:
+    if args[0].op != "read":
+        raise fail("this is no element of a tensor", args[0].offset, "X[i], an element")
+    return _numbers(args, offset)
+
+
 def _root(args: Sequence[Node], offset: int) -> Kind:
     _power(args, offset)
     return together("real", args)
@@ -330,6 +336,10 @@ def _machine_root(x: Any, degree: int) -> Any:
     return np.where(np.asarray(x) < 0, np.nan, np.abs(x) ** (1 / degree))
 
 
+def _machine_signed_root(x: Any, degree: int) -> Any:
+    return np.sign(x) * np.abs(x) ** (1 / degree)
+
+
 # Errors of functions: the largest that Innocente and Zimmermann (Accuracy of mathematical functions
 # in single, double, double extended, and quadruple precision, 2025) list for a libm in current use,
 # and the CUDA C++ Programming Guide (mathematical functions, maximum ulp error) for a GPU, is 2 or
@@ -410,6 +420,12 @@ FUNCTIONS: dict[str, Function] = {
         "step(a)",
         "a, computed before anything else: nothing is moved across it",
         _numbers,
+        lambda a: a,
+    ),
+    "flushed": Function(
+        "flushed(X[i])",
+        "an element, or 0 where it is subnormal in its type: a machine takes either",
+        _element,
         lambda a: a,
     ),
     "any": Function(
@@ -500,6 +516,15 @@ FUNCTIONS: dict[str, Function] = {
         2,
         2,
         real=RealFunction("root", _machine_root, _machine_root, 2),
+    ),
+    "signed_root": Function(
+        "signed_root(x, q)",
+        "the root of the magnitude, with the sign of x",
+        _root,
+        _not_plain,
+        2,
+        2,
+        real=RealFunction("signed_root", _machine_signed_root, _machine_signed_root, 2),
     ),
 }
 

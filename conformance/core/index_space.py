@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core import bounds, exact
-from conformance.core.bounds import RULES, Real
-from conformance.core.exact import MatrixLayout, Number
+from conformance.core.bounds import RULES, Between, Real
+from conformance.core.exact import Exact, MatrixLayout, Number
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import magnitude
+from conformance.core.magnitude import NOTHING, magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
@@ -65,6 +65,28 @@ def _joined(parts: Sequence[Array | None], values: Sequence[Array], axis: int) -
         choices[..., : given.shape[-1]] = given
         filled.append(choices)
     return np.concatenate(filled, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The best term of each row: ``order`` is larger for a better one, ``shape`` that of terms."""
+
+    order: Array
+    best: NDArray[np.int64]
+    shape: tuple[int, ...]
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The shape of a result that has an axis of 1 for each that is combined away."""
+        return (*self.best.shape, *[1] * (len(self.shape) - self.best.ndim))
+
+    def flat(self, array: Array) -> Array:
+        """Return an array over the terms with the terms of a row on one axis."""
+        return np.broadcast_to(array, self.shape).reshape(self.order.shape)
+
+    def pick(self, array: Array) -> Array:
+        """Return the entries of the best terms of an array."""
+        return np.take_along_axis(self.flat(array), self.best[..., None], -1).reshape(self.kept)
 
 
 class IndexSpace(PlainVisitor):
@@ -203,8 +225,9 @@ class IndexSpace(PlainVisitor):
         if node.op == "read":
             value = self.read(node)
             return value if isinstance(value, Real) else self.constant(value)
-        if node.op == "lowest":
-            return self.constant(int(self._dtype_of(str(node.value)).lowest))
+        if node.op in ("lowest", "bottom"):
+            dtype = self._dtype_of(str(node.value))
+            return self.given(dtype.lowest if node.op == "lowest" else dtype.bottom, dtype)
         if node.op == "name":
             value = self.lookup(str(node.value))
             if isinstance(value, Real):
@@ -216,6 +239,10 @@ class IndexSpace(PlainVisitor):
         """Return a plain value as reals."""
         return bounds.constant(value, self.machine)
 
+    def given(self, value: Any, dtype: DType) -> Real:
+        """Return a number of a type."""
+        return bounds.source(np.asarray(value), dtype, self.machine)
+
     def operation(self, node: Node) -> Real:
         """Apply an operation to reals."""
         if node.op == "where":
@@ -225,6 +252,9 @@ class IndexSpace(PlainVisitor):
             return bounds.choose(condition, self.real(node.args[1]), self.real(node.args[2]))
         if node.op == "**":
             return bounds.power(self.real(node.args[0]), self._whole(node.args[1]))
+        if node.op == "flushed":
+            dtype = self._dtype_of(str(node.args[0].value))
+            return bounds.flushed(self.real(node.args[0]), dtype)
         if FUNCTIONS[node.op].real is not None:
             parameters = [self._whole(arg) for arg in node.args[1:]]
             return bounds.function(node.op, self.real(node.args[0]), *parameters)
@@ -412,38 +442,15 @@ class IndexSpace(PlainVisitor):
 
     def _extreme(self, real: Real, mask: NDArray[np.bool_] | None) -> Real:
         """The largest or the smallest term, or for ``finish`` the indices of the first or last."""
-        kind = self.definition.combine
-        order = exact.ordered(real.value)
-        order = -order if "min" in kind else order
-        if "min" in kind and real.value.special is not None:  # NaN comes first all the same
-            order = np.where(np.isnan(real.value.special), -order, order)
-        if mask is not None:
-            order, kept = np.broadcast_arrays(order, mask)
-            lowest = int(np.asarray(order).min(initial=0))
-            if order.dtype != object and lowest <= np.iinfo(np.int64).min + 1:
-                order = order.astype(object)
-            order = np.where(kept, order, lowest - 1)
-        flat = order.reshape((*order.shape[: self.rows], prod(order.shape[self.rows :])))
-        if not flat.shape[-1]:
-            raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
-        last = flat.shape[-1] - 1
-        best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
-        kept_shape = (*best.shape, *[1] * len(self.summed))
-        if "_" in kind:
-            if real.machine is not None and np.any(real.wrong.is_positive):
-                self.doubts.append(np.asarray(True))
-            if kind.startswith("any"):
-                self.allowed = flat == np.take_along_axis(flat, best[..., None], -1)
-            self._choose_indices(best, kept_shape)
-
-        def pick(array: Array) -> Array:
-            full = np.broadcast_to(array, order.shape).reshape(flat.shape)
-            return np.take_along_axis(full, best[..., None], -1).reshape(kept_shape)
-
-        picked = real.each(pick)
+        search = self._search(real.value, mask)
+        if "_" in self.definition.combine:
+            self._choose(real, mask, search)
+        picked = real.each(search.pick)
         if real.machine is not None:
             # Whichever a machine takes, it is no further off than the worst of all.
-            worst = real.full().wrong.each(lambda array: np.broadcast_to(array, order.shape))
+            worst = real.full().wrong.each(lambda array: np.broadcast_to(array, search.shape))
+            if mask is not None:
+                worst = worst.where(mask, NOTHING)
             err = worst.largest(self.summed)
             picked = Real(
                 picked.value,
@@ -453,8 +460,68 @@ class IndexSpace(PlainVisitor):
                 ~err.is_positive & picked.exact,
                 picked.grid,
                 positive=picked.positive,
+                between=self._between(real.between, mask),
             )
         return self._or_nothing(picked, self._count(mask) > 0)
+
+    def _search(self, value: Exact, mask: NDArray[np.bool_] | None) -> _Search:
+        """Search each row of terms for the best of those that count."""
+        kind = self.definition.combine
+        order = exact.ordered(value)
+        order = -order if "min" in kind else order
+        if "min" in kind and value.special is not None:  # NaN comes first all the same
+            order = np.where(np.isnan(value.special), -order, order)
+        if mask is not None:
+            order, kept = np.broadcast_arrays(order, mask)
+            lowest = int(np.asarray(order).min(initial=0))
+            if order.dtype != object and lowest <= np.iinfo(np.int64).min + 1:
+                order = order.astype(object)
+            order = np.where(kept, order, lowest - 1)
+        shape = order.shape
+        flat = order.reshape((*shape[: self.rows], prod(shape[self.rows :])))
+        if not flat.shape[-1]:
+            raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")
+        last = flat.shape[-1] - 1
+        best = last - flat[..., ::-1].argmax(-1) if kind.startswith("last") else flat.argmax(-1)
+        return _Search(flat, best, shape)
+
+    def _between(self, ends: Between | None, mask: NDArray[np.bool_] | None) -> Between | None:
+        """What the best lies between: it is no worse if each term is no worse, and no better."""
+        if ends is None:
+            return None
+        low, high = (end.each(self._search(end, mask).pick) for end in (ends.low, ends.high))
+        return Between(low, high)
+
+    def _choose(self, real: Real, mask: NDArray[np.bool_] | None, search: _Search) -> None:
+        """Choose the best term, and say which others may be chosen."""
+        if real.between is not None:
+            self.allowed = self._possible(real.between, mask, search)
+        elif real.machine is not None and np.any(real.wrong.is_positive):
+            self.doubts.append(np.asarray(True))
+        elif self.definition.combine.startswith("any"):
+            self.allowed = search.order == np.take_along_axis(
+                search.order, search.best[..., None], -1
+            )
+        self._choose_indices(search.best, search.kept)
+
+    def _possible(
+        self, ends: Between, mask: NDArray[np.bool_] | None, search: _Search
+    ) -> NDArray[np.bool_]:
+        """Where a term may be the best, whatever each is between its ends.
+
+        Where those that may be are certain, one of them is chosen, unless any may be.
+        """
+        sign, kind = (-1, "min") if "min" in self.definition.combine else (1, "max")
+        worst, finest = (ends.low, ends.high)[::sign]
+        least = worst.each(self._search(worst, mask).pick)
+        may = search.flat(np.asarray(sign * exact.compared(finest, least) >= 0))
+        if mask is not None:
+            may = may & search.flat(mask)
+        if self.definition.combine == f"any_{kind}":
+            return may
+        uncertain = may & search.flat(np.asarray(exact.compared(ends.high, ends.low) != 0))
+        chosen = np.arange(may.shape[-1]) == search.best[..., None]
+        return np.where(uncertain.any(-1, keepdims=True), may, chosen)
 
     def _or_nothing(self, extreme: Real, present: NDArray[np.bool_]) -> Real:
         """The largest or the smallest terms; of none it is an infinity, which changes no other."""

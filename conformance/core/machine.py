@@ -154,6 +154,9 @@ class _MachineSpace(IndexSpace):
     def constant(self, value: Any) -> Real:
         return _floats(np.asarray(value).astype(np.float64))
 
+    def given(self, value: Any, _dtype: DType) -> Real:
+        return self.constant(value)
+
     def visit(self, node: Node) -> Any:
         if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
             return FUNCTIONS[node.op].plain(*(_held(self.real(arg)) for arg in node.args))
@@ -166,6 +169,10 @@ class _MachineSpace(IndexSpace):
             if not isinstance(condition, np.ndarray):
                 return self.real(node.args[1 if condition else 2])
             return _floats(np.where(condition, *(_held(self.real(arg)) for arg in node.args[1:])))
+        if node.op == "flushed":
+            held = _held(self.real(node.args[0]))
+            tiny = 2.0 ** self._dtype_of(str(node.args[0].value)).emin
+            return _floats(np.where(np.abs(held) < tiny, 0.0, held))
         row = FUNCTIONS[node.op]
         with np.errstate(all="ignore"):
             first = _held(self.real(node.args[0]))

@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_of
-from conformance.core.operator import Attribute, Operator
+from conformance.core.operator import Attribute, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
 from conformance.errors import EvaluationError, InvalidCase
@@ -43,6 +43,8 @@ def conditions(operator: Operator) -> Mapping[str, str]:
     for tensor in operator.inputs:
         sentences[f"{tensor.name}.rank"] = f"{tensor.name} has too few or too many dimensions."
         sentences[f"{tensor.name}.shape"] = f"{tensor.name} has a shape that does not fit."
+        if tensor.entries is not None:
+            sentences.update(_of_entries(tensor.entries))
     for dim in operator.dims.values():
         if dim.broadcast:
             sentences[f"{dim.name}.broadcast"] = f"The extents of {dim.name} do not broadcast."
@@ -52,6 +54,14 @@ def conditions(operator: Operator) -> Mapping[str, str]:
 
 
 def _of_attribute(attribute: Attribute) -> Iterator[tuple[str, str]]:
+    yield from _of_entries(attribute)
+    if attribute.default is None:
+        yield f"{attribute.name}.required", f"{attribute.name} has no default."
+    if attribute.type != "word":
+        yield f"{attribute.name}.type", f"{attribute.name} is of type {attribute.type}."
+
+
+def _of_entries(attribute: Attribute) -> Iterator[tuple[str, str]]:
     name = attribute.name
     if attribute.min is not None:
         yield f"{name}.min", f"{name} is at least {attribute.min}."
@@ -61,8 +71,6 @@ def _of_attribute(attribute: Attribute) -> Iterator[tuple[str, str]]:
         yield f"{name}.values", f"{name} is {' or '.join(attribute.values)}."
     if attribute.per:
         yield f"{name}.length", f"{name} has an entry for each {attribute.per}."
-    if attribute.default is None:
-        yield f"{name}.required", f"{name} has no default."
 
 
 def negative_tests(operator: Operator, valid: Sequence[Case]) -> tuple[NegativeTest, ...]:
@@ -119,12 +127,20 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
 
 
 def _unbounded(operator: Operator, name: str) -> Operator:
-    """An operator in which an attribute or a dimension has no bounds."""
+    """An operator in which an attribute, a dimension or the entries of a tensor have no bounds."""
     if name in operator.dims:
         dims = {**operator.dims, name: replace(operator.dims[name], min=0)}
         return replace(operator, dims=dims)
+    if name in operator.tensors:
+        inputs = (_unbounded_tensor(t) if t.name == name else t for t in operator.inputs)
+        return replace(operator, inputs=tuple(inputs))
     attribute = replace(operator.attributes[name], min=None, max=None)
     return replace(operator, attributes={**operator.attributes, name: attribute})
+
+
+def _unbounded_tensor(tensor: Tensor) -> Tensor:
+    assert tensor.entries is not None
+    return replace(tensor, entries=replace(tensor.entries, min=None))
 
 
 def check_rejections(operator: Operator, source: Source) -> None:

@@ -307,7 +307,7 @@ class _Reader:
         }
         inputs = tuple(self.tensor(number, raw) for number, raw in enumerate(data["inputs"]))
         let = {}
-        for name, raw in self.items("let"):
+        for name, raw in self.let_in_order():
             let[name] = self.parse(("let", name), raw)
             self.bind(("let", name), let[name].kind)
         require = {
@@ -342,6 +342,17 @@ class _Reader:
 
     def items(self, section: str) -> list[tuple[str, Any]]:
         return list((self.data.get(section) or {}).items())
+
+    def let_in_order(self) -> Iterator[tuple[str, Any]]:
+        """Yield names and expressions of ``let``, each after those that it speaks of."""
+        waiting = dict(self.items("let"))
+        while waiting:
+            used = {
+                name: set(re.findall(r"\w+", str(raw))) - {name} for name, raw in waiting.items()
+            }
+            ready = (name for name in waiting if used[name].isdisjoint(waiting))
+            name = next(ready, next(iter(waiting)))
+            yield name, waiting.pop(name)
 
     def bind(self, path: Path, kind: Kind, name: str = "") -> None:
         """Give a name its kind; names are unique over all sections."""

@@ -24,7 +24,7 @@ TYPES = {
 }
 """The types of values, and what messages call them."""
 
-OF_TENSORS = {"has": "bool", "rank_of": "int", "lowest": "real"}
+OF_TENSORS = {"has": "bool", "rank_of": "int", "lowest": "real", "bottom": "real"}
 """Functions of a tensor as such, and the types of their values."""
 
 NO_NAMES: frozenset[str] = frozenset()

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from itertools import combinations, islice
-from math import comb
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from conformance.core.case_conditions import CaseCondition
 from conformance.diagnosis.agreement import Agreement
+from conformance.diagnosis.condition_choice import likeliest_choice
 from conformance.diagnosis.operator_results import OperatorResults
 from conformance.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
@@ -47,18 +45,6 @@ FIRST_PASSES = 100
 
 ROUNDS = 6
 """How often a condition is made narrower, at most."""
-
-CONDITIONS = 3
-"""Conditions that have to hold together, at most."""
-
-MAX_COST = 9
-"""What they cost together, at most: much can be said of a few cases."""
-
-CONSIDERED = 60
-"""Conditions that are tried in threes, at most: those that fewest passing vectors meet."""
-
-CHANCE = 0.01
-"""The chance, at most, that conditions tell as many cases from others if they are any."""
 
 
 def conditional_mutants(evidence: OperatorResults, mutants: Sequence[Mutant]) -> list[Mutant]:
@@ -168,47 +154,5 @@ class _Limited:
         ids = self.evidence.ids
         shared = np.array([id in self.agreeing for id in ids])
         against = np.array([id in contradicting for id in ids])
-        every = self.evidence.conditions.of(shared)
-        telling = _cheapest([c for c in every if not c.holds[against].all()], against)
-        best = min(_choices(telling, against), key=_rank, default=None)
-        if best is None or _rank(best)[0] > MAX_COST:
-            return None
-        ways = comb(len(self.agreeing) + len(contradicting), len(self.agreeing))
-        if comb(len(telling), len(best)) > CHANCE * ways:
-            return None
-        texts = sorted(f"({c.text})" if " or " in c.text else c.text for c in best)
-        return " and ".join(texts)
-
-
-def _cheapest(conditions: Sequence[CaseCondition], against: Any) -> list[CaseCondition]:
-    """Of conditions that hold in the same cases, the cheapest alone."""
-    cheapest: dict[bytes, CaseCondition] = {}
-    for condition in conditions:
-        key = condition.holds.tobytes()
-        if key not in cheapest or condition.cost < cheapest[key].cost:
-            cheapest[key] = condition
-    return sorted(cheapest.values(), key=lambda c: int(c.holds[against].sum()))
-
-
-def _choices(
-    conditions: Sequence[CaseCondition], against: Any
-) -> Iterator[tuple[CaseCondition, ...]]:
-    """Yield conditions that together hold in none of the cases ``against``."""
-    met = [int.from_bytes(np.packbits(c.holds[against]).tobytes(), "big") for c in conditions]
-    for count in range(1, CONDITIONS + 1):
-        numbers = range(len(conditions) if count < CONDITIONS else min(CONSIDERED, len(conditions)))
-        for chosen in combinations(numbers, count):
-            if sum(conditions[n].cost for n in chosen) <= MAX_COST and not reduce(
-                int.__and__, (met[n] for n in chosen)
-            ):
-                yield tuple(conditions[n] for n in chosen)
-
-
-def _rank(conditions: Sequence[CaseCondition]) -> tuple[int, int, int]:
-    """What conditions cost, in how many cases they hold, and their length.
-
-    Of two that cost the same the narrower is safer.
-    """
-    holding = np.logical_and.reduce([condition.holds for condition in conditions])
-    length = sum(len(condition.text) for condition in conditions)
-    return sum(condition.cost for condition in conditions), int(holding.sum()), length
+        choice = likeliest_choice(self.evidence.conditions.of(shared), shared, against)
+        return None if choice is None or choice.is_chance else choice.text

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
+from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.conditions import Separation, find_separation
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
 from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
@@ -90,21 +92,29 @@ class RunDiagnosis:
                 alike = failure.op, failure.reject is not None, failure.kind
                 self._unnamed[alike].append(failure)
         self._placed: dict[tuple[str, str], LocatedFailures] = {}
+        self._separations: dict[str, CaseSeparations] = {}
+        self._gathered: dict[tuple[str, str], Separation] = {}
         for op in ops:
             try:
                 self._placed |= self._locate(op, level, precision)
+                self._gathered |= self._gather(op)
             except Exception as error:
                 self.defects.setdefault(op, describe_exception(error))
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
-        """Key of the mutants, or region, that explain a failure, by operator and id."""
+        """Key of the mutants, region or conditions of a failure, by operator and id."""
         by_mutants = {
             at: mutants_key(explanation.mutants)
             for at, explanation in self._explained.items()
             if is_named(explanation)
         }
-        return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
+        by_region = {at: str(located.shared.region) for at, located in self._placed.items()}
+        by_conditions = {
+            at: " and ".join(map(str, separation.conditions))
+            for at, separation in self._gathered.items()
+        }
+        return by_conditions | by_region | by_mutants
 
     def changes(self, finding: Finding) -> list[Change]:
         """Return the changes that the backend is taken to have."""
@@ -189,6 +199,18 @@ class RunDiagnosis:
         )
         return {(op, id): group for group in located for id in group.ids}
 
+    def _gather(self, op: str) -> Mapping[tuple[str, str], Separation]:
+        """The conditions that wrong outputs of a definition share that nothing else explains."""
+        failed = [
+            result
+            for (failing_op, rejected, _), results in self._unnamed.items()
+            if failing_op == op and not rejected
+            for result in results
+            if result.witness is not None and (op, result.id) not in self._placed
+        ]
+        separation = self._by_case_conditions(failed, failed)
+        return {} if separation is None else {(op, result.id): separation for result in failed}
+
     def _without_faults(self, finding: Finding) -> dict[str, Any] | None:
         """What can be said of a finding where none is named."""
         description, like = self._described(finding), self._like(finding)
@@ -259,14 +281,31 @@ class RunDiagnosis:
         ]
         by_chance = separation is not None and separation.by_chance(alike, passed)
         if not rejected and (separation is None or by_chance or not separation.exact):
-            better = self._by_numbers(failed, alike, passed)
-            if better is not None and (
-                separation is None or by_chance or better.meet < separation.meet
+            for better in (
+                self._by_numbers(failed, alike, passed),
+                self._by_case_conditions(failed, alike),
             ):
-                separation, by_chance = better, False
+                if better is not None and (
+                    separation is None or by_chance or better.meet < separation.meet
+                ):
+                    separation, by_chance = better, False
         if separation is None:
             return None
         return describe_conditions(separation, self._specs.get(finding.op), rejected, by_chance)
+
+    def _by_case_conditions(
+        self, failed: Sequence[Result], alike: Sequence[Result]
+    ) -> Separation | None:
+        """What conditions over the names of a definition say of some failures."""
+        op = failed[0].op if failed else ""
+        spec = self._specs.get(op)
+        if not isinstance(spec, Operator):
+            return None
+        if op not in self._separations:
+            every = [r for r in self._failed.values() if r.op == op and r.reject is None]
+            passed = self._passed.get((op, False), ())[:NUMBERED]
+            self._separations[op] = CaseSeparations(spec, every, passed)
+        return self._separations[op].find(failed, alike)
 
     def _by_numbers(
         self, failed: Sequence[Result], alike: Sequence[Result], passed: Sequence[Result]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import prod
 
 from conformance.core.data import SEPARATOR, patterns_of
-from conformance.core.negative import conditions
 from conformance.core.operator import Operator
 from conformance.errors import ConformanceError
 from conformance.generate.definition_cases import is_small
 from conformance.generate.definition_pool import MAX_LARGE_TERMS
 from conformance.model import Case
-from conformance.specification import binding_of, violations
+from conformance.specification import binding_of, broken_conditions, violations
 
 
 def is_usable(operator: Operator, case: Case) -> bool:
@@ -20,7 +19,7 @@ def is_usable(operator: Operator, case: Case) -> bool:
         return False
     if case.reject is None:
         return can_evaluate(operator, case)
-    return case.reject in conditions(operator) and has_small_inputs(case)
+    return has_small_inputs(case) and bool(broken_conditions(operator, case))
 
 
 def can_evaluate(operator: Operator, case: Case) -> bool:

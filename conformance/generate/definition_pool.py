@@ -7,13 +7,14 @@ most draws stay near the defaults, or aim at a stratum; some have one huge exten
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
 from random import Random
 from typing import Any, NamedTuple
 
 from conformance.core.binding import Binding
+from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
 from conformance.core.tree import Node
@@ -203,9 +204,15 @@ def _main_type(types: tuple[str, ...]) -> str:
     return FIRST_FLOAT if FIRST_FLOAT in floats else floats[0]
 
 
-def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
-    """Yield distinct valid cases: about ``count``, fewer where an operator has fewer."""
-    chance = Random(f"{operator.op} {seed}")  # noqa: S311 - the same with the same seed
+def drawn_pool(
+    operator: Operator, seed: int, count: int, rank: int | None = None
+) -> Iterator[Case]:
+    """Yield distinct valid cases: about ``count``, fewer where an operator has fewer.
+
+    With a ``rank`` all are of it.
+    """
+    stream = f"{operator.op} {seed}" if rank is None else f"{operator.op} {seed} rank {rank}"
+    chance = Random(stream)  # noqa: S311 - the same with the same seed
     strata = strata_of(operator)
     near = 0.35 if strata else 0.7
     shares: list[tuple[Style, Stratum | None, float]] = [
@@ -216,11 +223,28 @@ def drawn_pool(operator: Operator, seed: int, count: int) -> Iterator[Case]:
     ]
     seen = set()
     for style, stratum, share in shares:
-        for case in _drawn(operator, chance, style, stratum, round(count * share)):
+        for case in _drawn(operator, chance, style, stratum, round(count * share), rank):
             key = (str(case.types), str(case.shapes), str(case.attributes), case.pattern)
             if key not in seen:
                 seen.add(key)
                 yield case
+
+
+def in_type(operator: Operator, case: Case, dtype: str) -> Case:
+    """Return a case with data of an element type, wherever the operator allows it.
+
+    A pattern that the type cannot hold becomes another.
+    """
+    types = {
+        variable: dtype if dtype in allowed else case.types[variable]
+        for variable, allowed in operator.types.items()
+    }
+    patterns = []
+    for possible, pattern in zip(
+        patterns_of(operator, types), case.pattern.split(SEPARATOR), strict=True
+    ):
+        patterns.append(pattern if pattern in possible else possible[case.seed % len(possible)])
+    return replace(case, types=types, pattern=SEPARATOR.join(patterns))
 
 
 def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
@@ -239,7 +263,12 @@ def _terms(operator: Operator, case: Case) -> int:
 
 
 def _drawn(
-    operator: Operator, chance: Random, style: Style, stratum: Stratum | None, count: int
+    operator: Operator,
+    chance: Random,
+    style: Style,
+    stratum: Stratum | None,
+    count: int,
+    rank: int | None = None,
 ) -> Iterator[Case]:
     main = tuple(set(main_types(operator).values()))
     for _ in range(count * TRIES):
@@ -248,6 +277,6 @@ def _drawn(
         dtypes = main if chance.random() < 0.75 else ()
         draw = PoolDraw(operator, chance.randint, chance=chance, style=style, stratum=stratum)
         case = draw.case(dtypes)
-        if case is not None:
+        if case is not None and rank in (None, case.rank):
             count -= 1
             yield case

@@ -70,7 +70,7 @@ class PartitionTask:
         counts: Counter[str] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
-        for entry in sorted(self.planned, key=lambda entry: _size(entry.case)):
+        for entry in sorted(self.planned, key=lambda entry: case_size(entry.case)):
             vector = build(self.operator, entry.case)
             members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
             if SuiteName.LARGE not in entry.suites:
@@ -177,7 +177,7 @@ def make_definitions(
 def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> Made:
     mutants = mutants_of(operator)
     members = [member for part in parts for member in part.members]
-    members.sort(key=lambda member: _order(member.case))
+    members.sort(key=lambda member: case_order(member.case))
     kills = {id: killed for part in parts for id, killed in part.kills.items()}
     score = MutationScore(operator.op, mutants, kills)
     tests = negative_tests(operator, draw_cases(operator, STARTS, seed=root))
@@ -224,9 +224,11 @@ def _partition(case: Case) -> Partition:
     return Partition(case.dtype, case.rank)
 
 
-def _size(case: Case) -> tuple[int, str]:
+def case_size(case: Case) -> tuple[int, str]:
+    """Return what small cases come first by: the elements of the tensors, then the id."""
     return sum(prod(shape) for shape in case.shapes.values()), case.id
 
 
-def _order(case: Case) -> tuple[int, int, str]:
-    return (case.rank, *_size(case))
+def case_order(case: Case) -> tuple[int, int, str]:
+    """Return what the cases of a suite are sorted by: rank, then size."""
+    return (case.rank, *case_size(case))

@@ -15,6 +15,7 @@ from conformance import parallel
 from conformance.audit.mutant_states import mutant_states, survivor_table
 from conformance.audit.score import MutationScore
 from conformance.choices import SuiteName
+from conformance.generate.definition_suite import case_order
 from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
@@ -170,14 +171,17 @@ def record(
 
 
 def record_definition(suite: Suite, op: str) -> RecordedCases:
-    """The cases of an operator that is a definition, with what its suite says of them."""
+    """Return the cases of an operator that is a definition, with what its suite says of them.
+
+    Those that were added to complete the suite are of the core.
+    """
     manifest, spec = suite.manifest, suite.specs[op]
     known, before = manifest.strength.get(op, Unreachable()), read(op)
     found = [
         RecordedCase(
             case=suite.read(entry).case,
             level=entry.level,
-            suites=entry.suites,
+            suites=("core",) if SuiteName.COMPLEMENT in entry.suites else entry.suites,
             kills=entry.kills,
             excused=entry.excused,
             withdrawn=manifest.withdrawn.get(entry.id),
@@ -187,6 +191,7 @@ def record_definition(suite: Suite, op: str) -> RecordedCases:
         for entry in manifest.listed
         if entry.op == op
     ]
+    found.sort(key=_by_order)
     return RecordedCases(
         op=op,
         specification=spec_digest(spec),
@@ -198,6 +203,12 @@ def record_definition(suite: Suite, op: str) -> RecordedCases:
         targets=before.targets if before else (),
         parts=known.parts,
     )
+
+
+def _by_order(recorded: RecordedCase) -> tuple[bool, tuple[int, int, str]]:
+    """What cases are sorted by; negative tests stay as they are."""
+    is_negative = recorded.case.reject is not None
+    return is_negative, (0, 0, "") if is_negative else case_order(recorded.case)
 
 
 def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:

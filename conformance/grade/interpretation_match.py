@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -87,6 +87,35 @@ def nearest_match(candidates: Sequence[Match]) -> Match:
 def deciding_match(candidates: Sequence[Match], level: str) -> Match:
     """Return the deciding match: at ``should`` the first, at ``must`` the nearest."""
     return candidates[0] if level == "should" else nearest_match(candidates)
+
+
+def match_by_element(
+    candidates: Sequence[Match], names: Collection[str], precision: Mapping[str, str]
+) -> Match | None:
+    """Match each element of outputs with what is expected, or with an interpretation.
+
+    Args:
+        candidates: the match with the expected outputs, then those with interpretations.
+        names: the interpretations that elements may follow by themselves.
+        precision: what each dtype was compared at.
+
+    Returns:
+        None if an element is neither.
+    """
+    expected, *others = candidates
+    for other in others:
+        if other.reading not in names or expected.mismatch or other.mismatch:
+            continue
+        comparisons = []
+        for answer, first, second in zip(
+            expected.answers, expected.comparisons, other.comparisons, strict=True
+        ):
+            wrong = first.wrong & second.wrong
+            reached = None if wrong.any() else required_precision(answer, precision)
+            comparisons.append(OutputComparison(wrong, int(np.count_nonzero(wrong)), reached))
+        if all(comparison.count == 0 for comparison in comparisons):
+            return Match(other.reading, (), (), tuple(comparisons))
+    return None
 
 
 def required_precision(answer: Answer, precision: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conformance.errors import Unsupported
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, worst_element
 from conformance.grade.followed_interpretations import (
@@ -23,6 +22,7 @@ from conformance.grade.interpretation_match import (
     Match,
     deciding_match,
     match_all,
+    match_by_element,
     nearest_match,
     required_precision,
     split_outputs,
@@ -86,9 +86,7 @@ def _judge_outcome(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
         return skipped_result(vector)
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
-        # A reason reads alike whether it was declared or raised.
-        reason = outcome.message.removeprefix(f"{Unsupported.__name__}: ")
-        return unsupported_result(vector, reason, seconds=seconds)
+        return unsupported_result(vector, outcome.message, seconds=seconds)
     if outcome.ending not in (Ending.RETURNED, Ending.RAISED):  # for a negative test, too
         return make_result(vector, Status.ERROR, outcome.ending, outcome.message, seconds=seconds)
     if outcome.unsteady:
@@ -188,6 +186,9 @@ def _judge_arrays(
     precision, spec = terms.precision, terms.spec
     candidates = match_all(vector, outputs, precision)
     expected, decided = candidates[0], deciding_match(candidates, terms.level)
+    if decided.wrong and terms.level == "must" and spec is not None:
+        by_element = match_by_element(candidates, _interpreted_by_element(spec), precision)
+        decided = by_element or decided
     shows = {}
     if vector.readings and (
         expected.mismatch is None or expected.mismatch.kind == FailureKind.SHAPE
@@ -218,6 +219,12 @@ def _implied(spec: Specification) -> Mapping[str, frozenset[str]]:
     from conformance.specification import implied_interpretations
 
     return implied_interpretations(spec)
+
+
+def _interpreted_by_element(spec: Specification) -> frozenset[str]:
+    from conformance.specification import interpretations_by_element
+
+    return interpretations_by_element(spec)
 
 
 def _failure(

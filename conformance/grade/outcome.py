@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.dtypes import DTYPES, name_of
+from conformance.errors import Unsupported
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.safe_text import printable
 
@@ -102,7 +103,8 @@ def describe_exception(error: BaseException) -> str:
 
     All lines are joined, since many frameworks begin with where an error was raised and say only
     later what it is; of a long text the beginning and the end are kept. The exception comes from a
-    backend: its text may be anything, or fail to be made.
+    backend: its text may be anything, or fail to be made. A reason not to support something needs
+    no type, and reads as what is declared.
     """
     name = printable(type(error).__name__[:MAX_NAME])
     try:
@@ -112,6 +114,8 @@ def describe_exception(error: BaseException) -> str:
         text = shorten(printable(" ".join(text.split())))
     except (Exception, SystemExit):
         return f"{name} (its message cannot be shown)"
+    if isinstance(error, Unsupported):
+        return text or name
     return f"{name}: {text}" if text else name
 
 

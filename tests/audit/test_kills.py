@@ -9,13 +9,16 @@ import pytest
 from handmade import ADAPTIVE, AVG, MAX, adaptive, fault, pooled, row
 
 from conformance.audit.kills import MutantRunner
+from conformance.core.loader import load_operator
+from conformance.core.mutants import mutants_of as mutants_of_definition
 from conformance.families.pooling.oracle import LARGE
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import Status, Vector
+from conformance.model import Case, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import find_spec
+from conformance.specification import build
 
 UNDIVIDED = fault("undivided", {"divisor": "1"})
 STUCK = fault("stuck", {"strides": "1"})
@@ -148,3 +151,13 @@ def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name
             refused[one.id] = not passes["must"]
     assert len(refused) > 20
     assert kills == refused
+
+
+def test_a_mutant_of_a_definition_that_crashes_is_killed() -> None:
+    operator = load_operator("onnx.MatMul-13")
+    crash = next(m for m in mutants_of_definition(operator) if m.id == "crash-vector-by-vector")
+    vectors = Case(operator.op, {"T": "f32"}, {"A": (3,), "B": (3,)}, {}, {}, "whole+whole", 1)
+    (kill,) = MutantRunner(operator, [crash]).kills(build(operator, vectors))
+    assert (kill.mutant, kill.at_must) == ("crash-vector-by-vector", True)
+    matrix = dataclasses.replace(vectors, shapes={"A": (3,), "B": (3, 1)})
+    assert MutantRunner(operator, [crash]).kills(build(operator, matrix)) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from conformance.backends import Capabilities, Exclusion
@@ -70,6 +71,25 @@ def test_ncnn_declares_batches_that_would_take_it_minutes(
         assert declared.reason_against(spec, case) == expected
     with pytest.raises(Unsupported, match=reason):
         backend.run(op, inputs_of(spec, case), case.attributes)  # type: ignore[arg-type]
+
+
+@pytest.mark.needs("ncnn")
+@pytest.mark.parametrize(
+    ("op", "attributes", "reason"),
+    [
+        ("onnx.Conv-22", {"auto_pad": "SAME"}, "auto_pad same is no padding of ncnn's"),
+        ("onnx.Conv-22", {"strides": [1]}, "a number for each axis"),
+        ("onnx.Conv-22", {"dilations": [1, 1, 1]}, "a number for each axis"),
+        ("torch.conv-2", {"padding": [1]}, "a number for each axis"),
+        ("onnx.Conv-22", {"group": 0}, "none of 0 groups"),
+    ],
+)
+def test_what_a_net_of_ncnn_cannot_say_does_not_count_as_accepted(
+    op: str, attributes: dict[str, object], reason: str
+) -> None:
+    ones = np.ones((1, 1, 1, 1), np.float32)
+    with pytest.raises(Unsupported, match=reason):
+        load_backend("ncnn").run(op, [ones, ones, None], attributes)
 
 
 CONV = Case(

@@ -119,6 +119,14 @@ def test_the_lowest_number_of_a_type_is_exact(dtype: str, lowest: float) -> None
         assert largest.lo.tolist() == largest.expected.tolist()
 
 
+def test_the_bottom_of_a_type_is_minus_infinity_or_the_lowest_whole_number() -> None:
+    text = LARGEST.replace("finish: k", "finish: where(total == bottom(X), 7, k)")
+    lowest = float(np.finfo(np.float32).min)
+    for rows, dtype in (([[-np.inf, -np.inf], [-np.inf, lowest]], "f4"), ([[-128], [-127]], "i1")):
+        _, index = outputs(text, rows, dtype)
+        assert index.expected.tolist() == [7, len(rows[0]) - 1]
+
+
 def test_the_lowest_number_is_that_of_a_tensor() -> None:
     with pytest.raises(SpecError, match="'lowest' needs a tensor"):
         read_operator(LARGEST.replace('term: "X[n, k]"', "term: lowest(3)"))
@@ -172,3 +180,80 @@ interpretations:
             assert not under
         else:
             assert under["any-largest"][1].choices.tolist() == choices
+
+
+FLUSHED = (
+    LARGEST
+    + """
+interpretations:
+  flushes-subnormals:
+    question: subnormal numbers
+    adopted: kept
+    answer: replaced by zero
+    why: Many processors do so on request.
+    change: {define.Y.term: flushed(original), define.Index.term: flushed(original)}
+"""
+)
+TINY = 2.0**-24
+"""The smallest subnormal number of f16."""
+
+
+@pytest.mark.parametrize(
+    ("row", "expected", "lo", "hi", "index", "choices"),
+    [
+        ([-1, -TINY, -3 * TINY], 0, -TINY, 0, 1, [1, 2]),
+        ([TINY, 3 * TINY, -1], 0, 0, 3 * TINY, 0, [0, 1]),
+        ([0, -TINY, 0], 0, 0, 0, 0, [0, 1, 2]),
+        ([1, TINY, 1], 1, 1, 1, 0, None),
+        ([-1, TINY, -2], 0, 0, TINY, 1, None),
+        ([0, 0, -1], 0, 0, 0, 0, None),
+    ],
+)
+def test_the_largest_of_what_may_be_flushed(
+    row: list[float], expected: float, lo: float, hi: float, index: int, choices: list[int] | None
+) -> None:
+    operator, array = read_operator(FLUSHED), np.asarray([row], np.float16)
+    case = Case(operator.op, {"T": "f16"}, {"X": array.shape}, {})
+    base = answers(operator, case, [array])
+    under = readings(operator, case, [array], base).get("flushes-subnormals", base)
+    largest, chosen = under
+    assert largest.rounded is not None
+    assert largest.lo is not None
+    assert largest.hi is not None
+    assert largest.rounded.tolist() == largest.expected.tolist() == [expected]
+    assert (largest.lo.tolist(), largest.hi.tolist()) == ([lo], [hi])
+    assert chosen.expected.tolist() == [index]
+    assert (None if chosen.choices is None else chosen.choices[0].tolist()) == choices
+
+
+def test_an_element_alone_is_flushed() -> None:
+    with pytest.raises(SpecError, match="this is no element of a tensor"):
+        read_operator(LARGEST.replace('term: "X[n, k]"', 'term: "flushed(X[n, k] + 1)"'))
+
+
+def test_an_interpretation_of_unspecified_elements_alone_says_nothing() -> None:
+    text = KEPT + FLUSHED[len(LARGEST) :].replace("flushed(original)", "original").replace(
+        "define.Y.term: original", "define.Y.finish: 'max(total, lowest(X))'"
+    )
+    operator = read_operator(text)
+    for row, names in (([0, 0], []), ([0, -np.inf], ["flushes-subnormals"])):
+        array = np.asarray([row], np.float32)
+        case = Case(operator.op, {"T": "f32"}, {"X": array.shape}, {})
+        under = readings(operator, case, [array], answers(operator, case, [array]))
+        assert [*under] == names
+
+
+def test_the_lowest_integers_are_compared_exactly() -> None:
+    text = LARGEST.replace("i8]", "i64]")
+    lowest = np.iinfo(np.int64).min
+    largest, index = outputs(text, [[lowest, 5, 3], [lowest, lowest, lowest]], "i8")
+    assert largest.expected.tolist() == [5, lowest]
+    assert index.expected.tolist() == [1, 0]
+
+
+def test_what_may_be_flushed_is_no_infinity() -> None:
+    text = FLUSHED.replace("finish: k", "finish: where(total == bottom(X), 7, k)")
+    operator, array = read_operator(text), np.asarray([[TINY, -1]], np.float16)
+    case = Case(operator.op, {"T": "f16"}, {"X": array.shape}, {})
+    under = readings(operator, case, [array], answers(operator, case, [array]))
+    assert under["flushes-subnormals"][1].expected.tolist() == [0]

@@ -410,6 +410,67 @@ def test_any_value_passes_where_a_whole_number_does_not_fit_its_type() -> None:
     assert [interval.lo[0], interval.hi[0]] == [2**31 - 1, 2**31 - 1]
 
 
+NORM = """
+op: own.Norm
+types: {T: [f32]}
+attributes: {p: {min: 1}}
+dims: {K: {}}
+inputs: [{name: X, type: T, shape: [K]}]
+define:
+  Y: {at: {}, over: {k: K}, term: "X[k] ** p", combine: sum, finish: "ROOT(total, p)"}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def norm(function: str, data: Sequence[float], p: int) -> tuple[float, float, float, bool]:
+    """The rounded value, what is accepted of it, and whether any value passes."""
+    operator_ = read_operator(NORM.replace("ROOT", function))
+    inputs = {"X": np.array(data, np.float32)}
+    evaluation = Evaluation(operator_, {"p": p}, inputs, Machine(DTYPES["f32"]))
+    (value,), (interval,) = evaluation.outputs(), evaluation.intervals()
+    return float(value), float(interval.lo), float(interval.hi), bool(interval.unspecified)
+
+
+def test_a_root_lies_between_those_of_the_ends() -> None:
+    """1e-40 squared vanishes: the norm may be 0, never negative."""
+    value, lo, hi, anything = norm("root", [1e-40], 2)
+    assert (np.float32(value), lo, anything) == (np.float32(1e-40), 0, False)
+    assert hi == pytest.approx((2 * 2.0**-149) ** 0.5)
+
+
+def test_what_overflows_on_the_way_to_a_root_is_infinite_and_nothing_else() -> None:
+    value, lo, hi, anything = norm("root", [3e30, 4e30], 2)
+    assert value == pytest.approx(5e30)
+    assert lo == pytest.approx(5e30, rel=1e-6)
+    assert (hi, anything) == (np.inf, False)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"), [([np.nan, 1e30], np.nan), ([np.inf, 1e30], np.inf), ([0.0], 0.0)]
+)
+def test_a_root_of_what_is_not_finite_is_certain(data: list[float], expected: float) -> None:
+    value, lo, hi, anything = norm("root", data, 4)
+    np.testing.assert_array_equal([value, lo, hi], expected)
+    assert not anything
+
+
+@pytest.mark.parametrize(("function", "expected"), [("root", np.nan), ("signed_root", -2.0)])
+def test_an_odd_root_of_a_negative_number_is_that_of_its_sign_or_none(
+    function: str, expected: float
+) -> None:
+    value, lo, hi, anything = norm(function, [-2.0], 3)
+    np.testing.assert_equal(value, expected)
+    np.testing.assert_allclose([lo, hi], expected, rtol=1e-6)
+    assert not anything
+
+
+def test_where_errors_decide_whether_there_is_a_root_any_value_passes() -> None:
+    """10**3 - 10**3 + 1e-3 is 1e-3, or -6e-5 where the sum has lost it."""
+    assert norm("root", [10.0, -10.0, 0.01], 3)[3]
+    _, lo, hi, anything = norm("signed_root", [10.0, -10.0, 0.01], 3)
+    assert (lo < 0 < hi, anything) == (True, False)
+
+
 THIRDS = """
 op: own.Thirds
 types: {T: [i8, f32]}
@@ -445,3 +506,24 @@ def test_without_a_rounding_what_is_not_whole_or_divided_by_0_has_no_value() -> 
     operator = read_operator(THIRDS.replace(", rounding: nearest", ""))
     (interval,) = Evaluation(operator, {}, {"X": np.asarray([5, 8, 16], np.int8)}).intervals()
     assert interval.unspecified.tolist() == [True, True, False]
+
+
+NOWHERE = """
+op: own.Halves
+types: {T: [f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {i: N}, value: "1 / (X[i] - 8)", unspecified: i == 1}}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize("digits", [24, 1 << 15])
+def test_what_is_unspecified_needs_no_ends(digits: int) -> None:
+    form = DType("wide", "float", np.dtype("f8"), np.dtype("f8"), digits, -(1 << 12), 1 << 12)
+    data = np.array([7, 7, 8, np.nan, np.inf], np.float32)
+    evaluation = Evaluation(read_operator(NOWHERE), {}, {"X": data}, Machine(form))
+    (interval,) = evaluation.intervals()
+    marked = evaluation.unspecified(evaluation.operator.outputs[0])
+    assert marked.tolist() == interval.unspecified.tolist()
+    assert marked.tolist() == [False, True, True, True, True]

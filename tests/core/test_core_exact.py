@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,3 +155,12 @@ def test_a_single_wide_integer_is_added_to_infinity_and_compared_with_it() -> No
     infinite = exact.decode(np.asarray(np.inf), DTYPES["f64"])
     assert exact.rounded(exact.add(huge, infinite), DTYPES["f32"]) == np.inf
     assert exact.compared(huge, infinite) == -1
+
+
+@pytest.mark.parametrize(
+    ("number", "degree", "expected"), [(81, 4, 3), (0, 3, 0), (0.125, 3, 0.5), (1024, 5, 4)]
+)
+def test_the_root_of_a_perfect_power_is_exact(number: float, degree: int, expected: float) -> None:
+    root = exact.applied("root", arb(number), degree)
+    assert root.is_exact()
+    assert root == expected

@@ -12,7 +12,10 @@ from conformance.core.loader import load_operator, shipped_names
 from conformance.core.negative import broken_conditions
 from conformance.core.operator import read_operator
 from conformance.errors import SpecError
-from conformance.model import Case
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import Case, Status, Vector
+from conformance.specification import find_spec, interpretations_by_element
 
 INF, NAN = np.inf, np.nan
 SHORT = [[[1, 1]]]
@@ -184,10 +187,36 @@ def test_an_interpretation_has_a_change_or_a_habit() -> None:
         read_operator(HALF.replace(", habit: flushes", ""))
 
 
-def test_an_interpretation_that_differs_where_nothing_is_checked_is_none() -> None:
-    text = HALF.replace('value: "X[i] / 2"', 'value: "X[i] / 2", unspecified: i == 1')
-    text = text.replace('"X[i] * 2"', '"where(i == 1, X[i] * 2, X[i] / 2)"')
-    operator = read_operator(text)
-    case = Case(operator.op, {"T": "f64"}, {"X": (2,)}, {})
-    inputs = [np.array([3.0, 4.0])]
-    assert not readings(operator, case, inputs, answers(operator, case, inputs))
+@pytest.mark.parametrize(
+    ("first", "second", "level", "status"),
+    [
+        (NAN, 2, "must", Status.PASS),
+        (2, NAN, "must", Status.PASS),
+        (NAN, 2, "should", Status.FAIL),
+        (NAN, 3, "must", Status.FAIL),
+    ],
+)
+def test_padding_may_be_multiplied_in_some_elements_alone(
+    first: float, second: float, level: str, status: Status
+) -> None:
+    operator = load_operator("onnx.Conv-22")
+    inputs = [np.array(IMAGE, np.float32), np.array(INFINITE * 2, np.float32), None]
+    shapes = {"X": (1, 1, 3), "W": (2, 1, 3)}
+    case = Case(operator.op, {"T": "f32"}, shapes, {"pads": [1, 1]})
+    expected = answers(operator, case, inputs)
+    allowed = readings(operator, case, inputs, expected)
+    vector = Vector(case.id, case, "must", (), "", "", tuple(inputs[:2]), expected, allowed, (2,))
+    outputs = [np.array([[[first, INF, INF], [second, INF, INF]]], np.float32)]
+    outcome = Outcome(Ending.RETURNED, outputs)
+    result = judge(vector, outcome, level=level, precision={}, spec=operator)
+    assert result.status is status
+    if status is Status.PASS:
+        assert result.reading == "multiplies-padding"
+
+
+@pytest.mark.parametrize(
+    ("op", "names"),
+    [("torch.conv-2", {"multiplies-padding"}), ("onnx.Gemm-13", set()), ("AvgPool-1", set())],
+)
+def test_elements_follow_by_themselves_what_reads_outside_add(op: str, names: set[str]) -> None:
+    assert interpretations_by_element(find_spec(op)) == names

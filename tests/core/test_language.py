@@ -224,6 +224,15 @@ def test_problems_of_a_file_have_a_place(old: str, new: str, problem: str) -> No
     assert f"own.yaml:{problem}" in str(caught.value)
 
 
+def test_names_of_let_may_stand_in_any_order() -> None:
+    let = "let: {double: 2 * half, half: N // 2}"
+    operator = read_operator(SCALE.replace("inputs:", f"{let}\ninputs:"))
+    assert [*operator.let] == ["half", "double"]
+    assert Binding(operator, {}, {"X": (5, 3)}).value("double") == 4
+    with pytest.raises(SpecError, match="unknown name 'half'"):
+        read_operator(SCALE.replace("inputs:", "let: {double: half, half: double}\ninputs:"))
+
+
 def test_a_float_attribute_is_the_number_that_is_stored() -> None:
     binding = Binding(read_operator(SCALE), {}, {"X": (2, 3), "B": (2,)})
     assert binding.value("factor") == Fraction(float(np.float32(0.1)))
@@ -398,7 +407,7 @@ def test_expressions_may_call_an_attribute_otherwise_than_the_document() -> None
     [
         ({}, "the attribute 'skip-first' is missing", ("skips.required",)),
         ({"skips": True}, "own.Spelled has no attribute 'skips'", ()),
-        ({"skip-first": 2}, "'skip-first' is 2, no bool", ()),
+        ({"skip-first": 2}, "'skip-first' is 2, no bool", ("skips.type",)),
     ],
 )
 def test_messages_spell_an_attribute_as_the_document_does(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance import specification
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
@@ -30,8 +31,9 @@ CONV = [
 def test_every_condition_that_can_be_broken_alone_is() -> None:
     operator = load_operator("onnx.Conv-22")
     tests = {test.case.reject: test for test in negative_tests(operator, CONV)}
+    without = {name for name in conditions(operator).keys() - tests if not name.endswith(".type")}
     # A kernel_shape of 0 differs from the kernel, too; X takes whatever extents it has.
-    assert conditions(operator).keys() - tests.keys() == {"kernel_shape.min", "X.rank", "X.shape"}
+    assert without == {"kernel_shape.min", "X.rank", "X.shape"}
     levels = {name: test.level for name, test in tests.items()}
     assert levels.pop("kernel-fits") == "should"
     assert levels.pop("pads-without-auto-pad") == "should"
@@ -93,7 +95,7 @@ def test_they_have_the_plainest_data() -> None:
         ({}, ()),
         ({"strides": [0, 1]}, ("strides.min",)),
         ({"pads": [-4, 0, 0, 0]}, ("pads.min", "kernel-fits")),
-        ({"group": "two"}, ("",)),
+        ({"group": "two"}, ("group.type",)),
         ({"no_such_attribute": 1}, ("",)),
     ],
 )
@@ -153,3 +155,52 @@ def test_dimensions_and_ranks_have_bounds() -> None:
         ((0, 1, 1), "N.min"),
         ((1, 1, 1, 1), "X.rank"),
     }
+
+
+NAMED = """
+op: own.Named
+types: {T: [f32]}
+attributes: {low: {default: 0, min: 0}, axes: {list: true, default: []}}
+dims: {N: {min: 1}, M: {}, size: {per: axis}}
+inputs:
+  - {name: X, type: T, shape: [N, M, size]}
+  - {name: sizes, type: i64, shape: [length(size)], per: axis, min: 1}
+require: {low-fits: low < M}
+define: {Y: {at: {n: N, i: size}, value: "X[n, low, min(i, sizes)] * length(axes)"}}
+outputs: [{name: Y, type: T}]
+reject:
+  N.min: {level: should, why: Nothing is said of it.}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shape", "sizes", "condition", "level"),
+    [
+        ({"low": 2}, (1, 2, 4, 4), (1, 1), "low-fits", "must"),
+        ({"low": -1}, (1, 2, 4, 4), (1, 1), "low.min", "must"),
+        ({"low": "two"}, (1, 2, 4, 4), (1, 1), "low.type", "must"),
+        ({"axes": 1}, (1, 2, 4, 4), (1, 1), "axes.type", "must"),
+        ({}, (0, 2, 4, 4), (1, 1), "N.min", "should"),
+        ({}, (1, 2, 4, 4), (1, 0), "sizes.min", "must"),
+    ],
+)
+def test_a_negative_test_of_another_name_is_of_what_it_breaks(
+    attributes: Any, shape: tuple[int, ...], sizes: tuple[int, ...], condition: str, level: str
+) -> None:
+    named = read_operator(NAMED)
+    case = Case(
+        named.op, {"T": "f32"}, {"X": shape}, attributes, {"sizes": sizes}, "whole",
+        reject="as-recorded",
+    )  # fmt: skip
+    assert specification.broken_conditions(named, case) == {condition}
+    assert specification.level_of(named, case) == level
+    assert specification.definition_problem(named, case) == ""
+    assert conditions(named)[condition] in specification.build(named, case, level).description
+
+
+def test_a_valid_case_is_no_negative_test() -> None:
+    named = read_operator(NAMED)
+    case = Case(
+        named.op, {"T": "f32"}, {"X": (1, 2, 4, 4)}, {}, {"sizes": (1, 1)}, reject="as-recorded"
+    )
+    assert specification.definition_problem(named, case) == "own.Named does not reject as-recorded"

@@ -7,12 +7,13 @@ from itertools import product
 
 import numpy as np
 
+from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import FAILED, Case, Status, Vector
+from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.specification import build, find_spec, mutants_of
 
 OP = "onnx.MatMul-13"
@@ -28,6 +29,16 @@ def cases() -> Iterator[Case]:
 VECTORS = {vector.id: vector for vector in (build(find_spec(OP), case) for case in cases())}
 
 
+def graded(kernel: Callable[[Array, Array], Array]) -> list[Result]:
+    """Return the results of a kernel on all vectors."""
+    results = []
+    for vector in VECTORS.values():
+        output = kernel(*(array for array in vector.arguments if array is not None))
+        outcome = Outcome(Ending.RETURNED, [output])
+        results.append(judge(vector, outcome, level="must", precision={}))
+    return results
+
+
 def explained(
     kernel: Callable[[Array, Array], Array], recorded: Sequence[str] = ()
 ) -> tuple[list[Vector], list[Explanation]]:
@@ -35,11 +46,7 @@ def explained(
 
     ``recorded`` are mutants that the suite says each failing vector kills, and no other does.
     """
-    results = []
-    for vector in VECTORS.values():
-        output = kernel(*(array for array in vector.arguments if array is not None))
-        outcome = Outcome(Ending.RETURNED, [output])
-        results.append(judge(vector, outcome, level="must", precision={}))
+    results = graded(kernel)
     failed = [result.id for result in results if result.status in FAILED]
     noticed = {id: tuple(recorded) if id in failed else () for id in VECTORS} if recorded else {}
     explanations = explain_failures(
@@ -100,6 +107,22 @@ def test_a_condition_that_so_few_cases_meet_may_be_chance() -> None:
     failed, explanations = explained(kernel)
     assert len(failed) == 3
     assert explanations == []
+
+
+def test_wrong_outputs_without_a_name_have_conditions_over_names() -> None:
+    """A passing vector may meet them, if it is of hardly any weight beside the failures."""
+
+    def kernel(a: Array, b: Array) -> Array:
+        is_path = a.shape[0] > 2 and a.shape[1] > 4 and (*a.shape, b.shape[1]) != (4, 5, 2)
+        return 3 * (a @ b) if is_path else a @ b
+
+    results = graded(kernel)
+    failed = [result for result in results if result.status in FAILED]
+    passed = [result for result in results if result.status is Status.PASS]
+    separation = CaseSeparations(find_spec(OP), failed, passed).find(failed, failed)
+    assert separation is not None
+    assert [str(condition) for condition in separation.conditions] == ["K > 4", "M > 2"]
+    assert (separation.failing, separation.meet, separation.passing) == (19, 1, 61)
 
 
 def test_results_have_the_targets_that_people_can_read() -> None:

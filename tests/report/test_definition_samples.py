@@ -43,6 +43,36 @@ def test_every_failure_of_a_log_is_in_a_row_of_the_document(name: str) -> None:
     assert {shown for _, shown in rows} <= failed
 
 
+HEADINGS = {"onnx-reference": "onnx"}
+"""How a backend's section begins, if not with its name."""
+
+
+def failures_of_core_suites() -> dict[tuple[str, str], int]:
+    """By backend and operator, how many vectors a cell of the table has failed."""
+    table = TEXT.partition("| operator |")[2].partition("\n\n")[0]
+    names, _, *rows = (line.rstrip("|").split("|") for line in table.splitlines())
+    failures = {}
+    for _, op, *cells in rows:
+        for backend, cell in zip(names, cells, strict=True):
+            passed, _, tested = cell.replace(",", "").partition(" of ")
+            if tested:
+                key = backend.strip(), op.rpartition("-")[0].strip()
+                failures[key] = int(tested) - int(passed)
+    return failures
+
+
+def test_rows_of_core_suites_add_up_to_the_table() -> None:
+    counted: dict[tuple[str, str], int] = {}
+    names = {backend for backend, _ in failures_of_core_suites()}
+    for section in TEXT.split("\n## ")[1:]:
+        (backend,) = (n for n in names if section.startswith(f"{HEADINGS.get(n, n)} "))
+        for row in re.findall(r"^\|.*\|$", section, re.MULTILINE):
+            for op, count in re.findall(r"([A-Za-z]+) (\d+)", row.rpartition("| ")[2]):
+                key = backend, op
+                counted[key] = counted.get(key, 0) + int(count)
+    assert counted == failures_of_core_suites()
+
+
 @pytest.mark.parametrize("name", ["onnxruntime", "openvino"])
 def test_a_log_makes_its_page(name: str) -> None:
     run = sample(name)
@@ -65,7 +95,7 @@ def by_hand() -> Iterator[Any]:
     spec.loader.exec_module(module)
     for runtime, (_, cases) in module.CASES.items():
         for what, (op, dtype, inputs, attributes), expected in cases:
-            if runtime in ("torch", "litert"):  # these name functions
+            if runtime in ("torch", "jax", "ncnn", "litert"):  # these name functions or layers
                 continue
             name = f"onnx.{op}-{OF_ONNX[op]}" if runtime != "openvino" else f"{op}-1"
             yield pytest.param(

@@ -123,7 +123,8 @@ class TestHowACallEnds:
         [
             (ValueError("bad stride"), Ending.RAISED, "ValueError: bad stride"),
             (MemoryError(), Ending.RAISED, "MemoryError"),
-            (Unsupported("no bf16"), Ending.UNSUPPORTED, "Unsupported: no bf16"),
+            (Unsupported("no bf16"), Ending.UNSUPPORTED, "no bf16"),
+            (Unsupported(), Ending.UNSUPPORTED, "Unsupported"),
             (SystemExit(0), Ending.ABORTED, "SystemExit: 0"),
             (ModuleNotFoundError("no mylib"), Ending.ABORTED, "ModuleNotFoundError: no mylib"),
             (GeneratorExit(), Ending.ABORTED, "GeneratorExit"),

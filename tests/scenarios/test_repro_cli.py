@@ -454,7 +454,7 @@ outputs = [np.full((1, 1, 3, 3), pi + len(json.dumps(attributes)) + len(op), np.
         pytest.param(
             "torch",
             "same",
-            "torch does not support this vector: Unsupported: auto_pad same_upper",
+            "torch does not support this vector: auto_pad same_upper",
             marks=pytest.mark.needs("torch"),
         ),
         ("library.py:Zero", "pool", "did you mean 'Zeros'?"),

@@ -140,6 +140,32 @@ def torch(function: str, dtype: str, inputs: Any, keywords: dict[str, Any]) -> A
     return getattr(library.nn.functional, function)(*tensors, **keywords).double().numpy()
 
 
+def jax(function: str, dtype: str, inputs: Any, keywords: dict[str, Any]) -> Any:
+    import jax as library
+
+    library.config.update("jax_platforms", "cpu")
+    library.config.update("jax_enable_x64", True)
+    arrays = [np.array(data, {"f32": np.float32, "f64": np.float64}[dtype]) for data in inputs]
+    return getattr(library.lax, function)(*arrays, **keywords)
+
+
+def ncnn(layer: str, _dtype: str, inputs: Any, parameters: dict[int, int]) -> Any:
+    """A layer whose filters are an input (parameter 19), on one image."""
+    import ncnn as library
+
+    values = " ".join(f"{number}={value}" for number, value in parameters.items())
+    lines = ["7767517", "3 3", "Input in0 0 1 in0", "Input in1 0 1 in1"]
+    lines.append(f"{layer} layer 2 1 in0 in1 result {values}")
+    net = library.Net()
+    net.load_param_mem("\n".join(lines) + "\n")
+    net.load_model_mem("")
+    extractor = net.create_extractor()
+    for number, data in enumerate(inputs):
+        extractor.input(f"in{number}", library.Mat(np.array(data, np.float32)).clone())
+    status, result = extractor.extract("result")
+    return np.array(result) if status == 0 else f"status {status}"
+
+
 def litert(padding: str, _dtype: str, inputs: Any, _attributes: dict[str, Any]) -> Any:
     """A convolution of one image of one channel with one filter."""
     import flatbuffers
@@ -229,6 +255,16 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 "f64 is computed in f32",
                 ("MatMul", "f64", [[[1 + 2**-30]], [[1]]], {}),
                 [1 + 2**-30],
+            ),
+            (
+                "wide padding in bf16",
+                (
+                    "Convolution",
+                    "bf16",
+                    [[[[1]]], [[[1]]]],
+                    {**NOTHING, "pads_begin": [2], "pads_end": [3]},
+                ),
+                [0, 0, 1, 0, 0, 0],
             ),
             (
                 "a volume of depth 1 in bf16",
@@ -414,6 +450,48 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
             ),
             ("a dilation of 0", ("Conv", "f32", [LINE, [[[1]]]], {"dilations": [0]}), REFUSED),
             ("a stride of 0", ("Conv", "f32", [LINE, [[[1]]]], {"strides": [0]}), REFUSED),
+        ],
+    ),
+    "jax": (
+        jax,
+        [
+            (
+                "an infinity in another group, in f64",
+                (
+                    "conv_general_dilated",
+                    "f64",
+                    [[[[INF], [1]]], [[[1]], [[1]]]],
+                    {"window_strides": [1], "padding": "VALID", "feature_group_count": 2},
+                ),
+                [INF, 1],
+            ),
+        ],
+    ),
+    "ncnn": (
+        ncnn,
+        [
+            (
+                "SAME_UPPER of a stride beyond the filter on one axis",
+                (
+                    "Convolution",
+                    "f32",
+                    [[[[1, 2, 3]]], [[[[1], [1], [1]]]]],
+                    {0: 1, 1: 1, 11: 3, 3: 3, 13: 1, 6: 3, 19: 1}
+                    | dict.fromkeys((4, 14, 15, 16), -233),
+                ),
+                [1],
+            ),
+            (
+                "the same, with a filter that is far wider than the image",
+                (
+                    "Convolution",
+                    "f32",
+                    [[[[1], [2]]], [[[[1] * 40]]]],
+                    {0: 1, 1: 40, 11: 1, 3: 2, 13: 2, 6: 40, 19: 1}
+                    | dict.fromkeys((4, 14, 15, 16), -233),
+                ),
+                [1],
+            ),
         ],
     ),
     "litert": (
