@@ -39,7 +39,8 @@ from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
 from conformance.run.merging import ShardLog, merged
-from conformance.spec import loader
+from conformance.spec.loader import find_spec
+from conformance.specification import shipped_specs
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
 from conformance.verdict import Verdict
@@ -167,7 +168,7 @@ def check(
         _path(options.known_failures),
         _path(options.require),
         # A file may speak of more operators than this suite has.
-        specs=ChainMap(*cast("Any", (opened.specs, loader.shipped_specs()))),
+        specs=ChainMap(*cast("Any", (opened.specs, shipped_specs()))),
         strict=options.strict,
         today=_day_of(earlier),
     )
@@ -262,7 +263,7 @@ def reference(
     """
     if is_defined(op):
         return reference_outputs(load_operator(op), inputs, attributes)
-    return evaluate(loader.find_spec(op), [x for x in inputs if x is not None], attributes)
+    return evaluate(find_spec(op), [x for x in inputs if x is not None], attributes)
 
 
 class _Collected:

@@ -26,7 +26,7 @@ from conformance.core.expression_text import text_of
 from conformance.core.habit_mutants import HABITS
 from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
-from conformance.core.operator import Definition, Operator, Output, operator_of
+from conformance.core.operator import Definition, Operator, Output, Profile, operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
@@ -40,7 +40,7 @@ from conformance.spec.case_environment import case_from_inputs as case_by_rules
 from conformance.spec.catalogue import Change, Mutant
 from conformance.spec.default_attributes import in_a_line
 from conformance.spec.expressions import Expression, Kind, compile_expression
-from conformance.spec.model import CoverageTarget, OpSpec
+from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import implied_changes
 from conformance.spec.scope import case_scope, scope_of
 from conformance.spec.validity import Violation
@@ -48,7 +48,7 @@ from conformance.spec.yaml_reader import KEPT, parse_yaml
 
 Specification = OpSpec | Operator
 
-PROSE = frozenset({"summary", "document", "errata", "roles"})
+PROSE = frozenset({"summary", "document", "errata", "roles", "profiles"})
 """What people and the catalogue read: another wording promises nothing else."""
 
 
@@ -415,9 +415,11 @@ def ranks_of(spec: Specification) -> range:
     return range(1, MAX_RANK + 1) if isinstance(spec, Operator) else spec.ranks
 
 
-def profiles_of(spec: Specification) -> tuple[CoverageTarget, ...]:
-    """Return the restrictions that real backends have; a definition has none yet."""
-    return () if isinstance(spec, Operator) else spec.profiles
+def profiles_of(spec: Specification) -> tuple[Profile, ...]:
+    """Return the restrictions that real backends have."""
+    if isinstance(spec, Operator):
+        return spec.profiles
+    return tuple(Profile(each.name, each.when.text, each.why) for each in spec.profiles)
 
 
 def target_names(spec: Specification) -> frozenset[str] | None:

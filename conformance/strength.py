@@ -28,7 +28,8 @@ class PartitionStrength:
 
     ``killed`` of the ``mutants`` that can be killed there, at the level of the run, were killed by
     vectors that were graded and passed. ``profile`` is the restriction within which they are
-    counted, empty for none. ``why`` says why the share is not measured, where it is not. A
+    counted, empty for none. ``why`` says why the share is not measured, where it is not, and how
+    many mutants were not seen to show. A
     partition in which few mutants can be killed is judged by coverage targets: ``covered`` of
     ``targets``; both are 0 elsewhere.
     """

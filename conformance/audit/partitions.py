@@ -65,7 +65,12 @@ def rows_within(partition: Partition, table: Table) -> Bools:
 
 def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
     """Return the predicates of the cases that a profile leaves out, as backends declare them."""
-    return (" ".join(f"not ({profile.when.text})".split()),)
+    return (excluded_text(profile.when.text),)
+
+
+def excluded_text(when: str) -> str:
+    """Return the predicate of the cases that do not meet one, in a line."""
+    return " ".join(f"not ({when})".split())
 
 
 def profile_of(spec: OpSpec, partition: Partition) -> CoverageTarget:

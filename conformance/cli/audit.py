@@ -14,6 +14,7 @@ from conformance.cli.progress import Progress
 from conformance.cli.run_check import evaluate
 from conformance.cli.worker_options import WorkerOptions
 from conformance.replacement import unused
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.audit.holdout import HeldOutScore
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities
     from conformance.spec.catalogue import Mutant
+    from conformance.suite.store import Suite
+    from conformance.suite.survivors import Survivors
 
 EXIT_INCOMPLETE = 1
 MAX_LISTED = 12
@@ -161,6 +164,7 @@ def audit(
         if undetermined:
             _print_without_share(score, undetermined, backend)
         _print_score(score, verbose, undetermined)
+        _print_unseen(full_suite, score)
         for line in refutations.get(score.op, ()):
             click.echo(f"    {line}")
     complete = all(score.complete for score in scores) and not any(refutations.values())
@@ -239,6 +243,19 @@ def _print_score(score: MutationScore, verbose: bool, undetermined: Collection[s
             click.echo(f"    {count:5} {mutant.id}: {text}")
 
 
+def _print_unseen(suite: Suite, score: MutationScore) -> None:
+    """List the mutants that are not counted because no case of any part was seen to kill them."""
+    from conformance.suite.unreachable import Unreachable
+
+    parts = suite.manifest.strength.get(score.op, Unreachable()).parts
+    unproven = {name for each in parts.survivors.values() for name in each.unseen}
+    names = sorted(parts.never_killed & unproven)
+    unseen = [name for name in names if not score.kill_counts[name]]
+    if unseen:
+        count = number_of(len(unseen), "mutant")
+        click.echo(f"    {count} not seen to show, and not counted: {', '.join(unseen)}")
+
+
 def _list(label: str, mutants: Sequence[Mutant]) -> None:
     for mutant in mutants[:MAX_LISTED]:
         click.echo(f"    {label}: {mutant.id}: {mutant.description}")
@@ -275,10 +292,15 @@ def _print_partitions(op: str, all_states: Sequence[MutantStates], left_out: int
         )
         for label, names in (
             ("undetermined", survivors.undetermined),
+            *((why, _with_reason(survivors, why)) for why in sorted({*survivors.unseen.values()})),
             ("marked as impossible to kill, but killed", states.refuted),
         ):
             if names:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
+
+
+def _with_reason(survivors: Survivors, reason: str) -> list[str]:
+    return [name for name, why in survivors.stated.items() if why == reason]
 
 
 def _print_holdout(scores: Sequence[HeldOutScore]) -> None:

@@ -52,6 +52,11 @@ def _errata(facts: DefinitionFacts) -> Iterator[Entry]:
         yield erratum.id, [f'says "{erratum.text}"', f"holds: {erratum.holds}", erratum.why]
 
 
+def _profiles(facts: DefinitionFacts) -> Iterator[Entry]:
+    for profile in facts.operator.profiles:
+        yield profile.name, [profile.why, profile.when]
+
+
 def _interpretations(facts: DefinitionFacts) -> Iterator[Entry]:
     for option in facts.operator.interpretations:
         allowed = f"also allowed: {option.answer} (level {option.level})"
@@ -68,5 +73,6 @@ SECTIONS: dict[str, tuple[str, Callable[[DefinitionFacts], Iterable[Entry]]]] = 
     "conditions": ("Conditions", _conditions),
     "errata": ("Errata", _errata),
     "readings": ("Interpretations (implementation-defined behaviour)", _interpretations),
+    "profiles": ("Profiles", _profiles),
 }
 """The sections of a definition, by name: heading, and the function that yields entries."""

@@ -50,27 +50,20 @@ def list_() -> None:
     """List the shipped operators.
 
     One line for each: its name as --op takes it, its dialect, how many cases the shipped suite has
-    of it, and its element types. Of those that say "reference" there are no vectors yet:
-    conformance.reference gives their exact outputs.
+    of it, and its element types. Where there are no cases, `conformance generate` makes vectors.
     """
-    from conformance.core.loader import load_operator, shipped_names
-    from conformance.spec.loader import shipped_specs
+    from conformance.specification import shipped_specs
     from conformance.suite.store import open_suite
 
     counts = open_suite().manifest.counts
     specs = shipped_specs()
-    width = max(map(len, (*specs, *shipped_names())))
+    width = max(map(len, specs))
     for op in sorted(specs, key=_sort_key):
         dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
-        types = " ".join(specs[op].types[specs[op].data.type])
+        types = " ".join(next(iter(specs[op].types.values())))
         count = counts.get(op)
-        cases = f"{count.value + count.reject:5} cases" if count else "no cases"
+        cases = f"{count.value + count.reject:5} cases" if count else f"{'no cases':>11}"
         click.echo(f"{op:{width}}  {dialect:8}  {cases}  {types}")
-    for op in sorted(shipped_names(), key=_sort_key):
-        dialect = DIALECTS.get(op.partition(".")[0], "OpenVINO")
-        operator = load_operator(op)
-        types = " ".join(next(iter(operator.types.values())))
-        click.echo(f"{op:{width}}  {dialect:8}  reference    {types}")
 
 
 def _sort_key(op: str) -> tuple[bool, str, int]:

@@ -510,21 +510,19 @@ def divide(a: Real, b: Real) -> Real:
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
-    # A single product rounds once.
-    once = power_of_two(np.asarray(machine.format.quantum - 1))
-    lost = _denormal(terms, machine).where(terms > 1, once)
+    lost = power_of_two(np.asarray(machine.format.quantum - 1))
+    lost = _denormal(terms, machine).where(terms > 1, lost)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     fits = a.exact & power & _fits(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
-    err, gone = brought + new, NOTHING
+    gone = NOTHING
     if machine.flushes:
         # A multiple of 2**grid by b, rounded, is not below the last digit of the smallest.
         finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
         flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
         gone = a.gone / low + flushed
-    return _checked(
-        Real(value, machine, mass, err, fits, grid, a.adds, positive, a.endless, gone=gone)
-    )
+    quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
+    return _checked(replace(quotient, gone=gone))
 
 
 def _has_exact_size(value: Exact) -> bool:
@@ -725,8 +723,8 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     if machine.flushes:
         flushed = _flushed(np.maximum(count - 1, 0), machine)
         gone = a.gone.total(axes) + flushed.where(grid < machine.format.emin, NOTHING)
-    summed_up = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
-    return _checked(summed_up.unknown(endless & ~positive), to_infinity=True)
+    total = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
+    return _checked(total.unknown(endless & ~positive), to_infinity=True)
 
 
 def summed_products(
@@ -848,8 +846,8 @@ def flushed(a: Real, dtype: DType) -> Real:
     between = Between(
         exact.choose(negative, a.value, value), exact.choose(negative, value, a.value)
     )
-    err = size.where(tiny, a.err)
-    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between)
+    err, gone = size.where(tiny, a.err), NOTHING.where(tiny, a.gone)
+    return replace(a, value=value, err=err, exact=a.exact & ~tiny, between=between, gone=gone)
 
 
 def is_nan(a: Real) -> NDArray[np.bool_]:
@@ -872,10 +870,8 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
     never = np.asarray(False)
-    closed = real.closed()
-    return _checked(
-        replace(closed, err=real.wrong + further, exact=never, between=None, gone=NOTHING)
-    )
+    err = real.wrong + further
+    return _checked(replace(real.closed(), err=err, exact=never, between=None, gone=NOTHING))
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -903,6 +899,7 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
+        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 

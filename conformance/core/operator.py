@@ -178,6 +178,15 @@ class Rejection:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """A restriction that real backends have: the text of a condition on cases, and why."""
+
+    name: str
+    when: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Names:
     """What expressions over a case may speak of: kinds by name, words, and shapes of tensors."""
 
@@ -205,6 +214,7 @@ class Operator:
     interpretations: tuple[Interpretation, ...] = ()
     reject: Mapping[str, Rejection] = field(default_factory=dict)
     errata: tuple[Erratum, ...] = ()
+    profiles: tuple[Profile, ...] = ()
     file: str = ""
 
     def __repr__(self) -> str:
@@ -338,6 +348,7 @@ class _Reader:
             ),
             reject={name: Rejection(name, **raw) for name, raw in self.items("reject")},
             errata=tuple(Erratum(name, **raw) for name, raw in self.items("errata")),
+            profiles=tuple(self.profile(name, **raw) for name, raw in self.items("profiles")),
         )
 
     def items(self, section: str) -> list[tuple[str, Any]]:
@@ -400,6 +411,13 @@ class _Reader:
             words = self.words.union(*types.values())
             where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
         return Interpretation(name, **{**raw, "where": where})
+
+    def profile(self, name: str, when: Any, why: str) -> Profile:
+        path: Path = ("profiles", name, "when")
+        if self.parse(path, when, "bool").kind.per:
+            hint = "say whether all(...) or any(...) of them"
+            self.source.problem(path, "this holds of each axis on its own", hint=hint)
+        return Profile(name, str(when), why)
 
     def attribute(self, spelling: str, raw: Mapping[str, Any]) -> Attribute:
         path: Path = ("attributes", spelling)

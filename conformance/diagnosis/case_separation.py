@@ -9,11 +9,14 @@ import numpy as np
 from conformance.core.case_conditions import CaseConditions
 from conformance.core.operator import Operator
 from conformance.diagnosis.condition_choice import Bools, likeliest_choice
-from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
+from conformance.diagnosis.conditions import Condition, Separation
 from conformance.diagnosis.numbers import ENOUGH
 from conformance.diagnosis.operator_results import case_from_request
 from conformance.model import Result
 from conformance.specification import binding_of
+
+HIDING = 0.25
+"""Passing vectors that meet conditions, at most, of each failure: data such as NaN hide a bug."""
 
 
 class CaseSeparations:
@@ -37,7 +40,7 @@ class CaseSeparations:
         shared = self._marks([result.id for result in failed])
         if not ENOUGH <= len(failed) == int(shared.sum()):
             return None
-        tolerated = int(TOLERATED * len(failed))
+        tolerated = int(HIDING * len(failed))
         choice = likeliest_choice(self._conditions.of(shared), shared, self._passed, tolerated)
         if choice is None:
             return None

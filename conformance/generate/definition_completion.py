@@ -28,7 +28,7 @@ from conformance.model import Case, Vector
 from conformance.specification import build, mutants_of
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
-from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
 
 POOL = 5_000
 """Fresh cases of each element type and rank."""
@@ -209,7 +209,7 @@ def _added(
             excused[id] = allowed + (entry.excused if entry else ())
     survivors = {
         partition: Survivors(
-            stated=dict.fromkeys(completed.left, f"not seen to show in {completed.tried} cases")
+            stated=dict.fromkeys(completed.left, f"{NOT_SEEN} {completed.tried} cases")
         )
         for partition, completed in partitions.items()
     }

@@ -29,7 +29,7 @@ from conformance.generate.narrow import Claim, claimed
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
 from conformance.specification import build, mutants_of
-from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.vector_file import decode_vector, encode_vector
 
@@ -184,11 +184,13 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
     rejected = [encode_vector(build(operator, test.case, test.level)) for test in tests]
     suites = {member.case.id: member.suites for member in members}
     suites |= {test.case.id: SMOKE for test in tests}
+    # Those of a smoke suite were tried on its cases alone, which says nothing of what can show.
     survivors = {
         part.partition: Survivors(
-            stated=dict.fromkeys(part.never, f"not seen to show in {part.tried} cases")
+            stated=dict.fromkeys(part.never, f"{NOT_SEEN} {part.tried} cases")
         )
         for part in parts
+        if part.tried > len(part.kills)
     }
     return Made(
         op=operator.op,

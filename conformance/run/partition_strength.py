@@ -7,6 +7,7 @@ were graded there and passed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,9 +15,10 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
 from conformance.model import GRADED, Result, Status
 from conformance.run.claim_text import UNTOLD
+from conformance.safe_text import number_of
 from conformance.strength import PartitionStrength, StrengthState
 from conformance.suite.manifest import Manifest
-from conformance.suite.survivors import Partition, SurvivorTable
+from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 
 FEWEST = 20
 """Mutants below which their share says nothing, so that coverage targets judge."""
@@ -37,8 +39,9 @@ def measured(
     count.
     Where the backend left out vectors by predicates, a profile of the suite with the same
     predicates says which mutants can show; without such a profile the share of all is only what is
-    proven at least. Where few mutants can show, the targets that the suite covers in the partition,
-    and the declaration leaves in, are counted instead.
+    proven at least. Mutants that no case was seen to kill do not count, and are stated. Where few
+    mutants can show, the targets that the suite covers in the partition, and the declaration leaves
+    in, are counted instead.
 
     Args:
         results: in the order of the manifest.
@@ -107,6 +110,12 @@ def _known(op: str, manifest: Manifest) -> SurvivorTable:
     return manifest.strength[op].parts if op in manifest.strength else SurvivorTable()
 
 
+def _unseen(survivors: Survivors) -> str:
+    """State the mutants that are not counted only because no case was seen to kill them."""
+    counts = Counter(survivors.unseen.values())
+    return "; ".join(f"{number_of(n, 'mutant')} {why}" for why, n in sorted(counts.items()))
+
+
 def _one(
     op: str,
     part: Partition,
@@ -142,6 +151,7 @@ def _one(
         elif here.targets:
             why = f"fewer than {FEWEST} mutants can show, so coverage targets are counted"
             covered, targets = len(here.covered), len(here.targets)
+    why = why or _unseen(known.survivors[part])
     strength = PartitionStrength(
         op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why
     )

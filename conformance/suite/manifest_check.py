@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from conformance.errors import SuiteError
-from conformance.spec import loader
+from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
+from conformance.specification import find_spec
 from conformance.suite.proofs import load_proofs, shipped_proofs_file
 from conformance.suite.recorded_cases import (
     RecordedCases,
@@ -20,7 +22,7 @@ from conformance.suite.shipped_suite import is_outdated
 def manifest_problems() -> Iterator[str]:
     """Check the recorded cases and proofs of the shipped operators; yield what is wrong."""
     for op in committed_operators():
-        file, spec = recorded_cases_file(op), loader.find_spec(op)
+        file, spec = recorded_cases_file(op), find_spec(op)
         try:
             recorded = read_recorded_cases(file)
         except SuiteError as error:
@@ -30,11 +32,17 @@ def manifest_problems() -> Iterator[str]:
             yield f"{file.name}: recorded for another version of {op}: record it again"
         for problem in survivor_problems(recorded):
             yield f"{file.name}: {problem}"
-        stored = load_proofs(spec)
-        if stored is None:
-            yield f"{shipped_proofs_file(op).name}: the proofs are of another version of {op}"
-        elif stored.strata != strata_of(spec).meaning:
-            yield f"{file.name}: {op} was selected for other strata: complete the suite"
+        if isinstance(spec, OpSpec):
+            yield from _proof_problems(spec, file)
+
+
+def _proof_problems(spec: OpSpec, file: Path) -> Iterator[str]:
+    """Yield what is wrong with the proofs of an operator by rules; a definition has none."""
+    stored = load_proofs(spec)
+    if stored is None:
+        yield f"{shipped_proofs_file(spec.op).name}: the proofs are of another version of {spec.op}"
+    elif stored.strata != strata_of(spec).meaning:
+        yield f"{file.name}: {spec.op} was selected for other strata: complete the suite"
 
 
 def survivor_problems(recorded: RecordedCases) -> Iterator[str]:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from conformance.core.operator import Operator
 from conformance.resources import directory
-from conformance.spec import loader
 from conformance.spec.strata import strata_of
-from conformance.specification import Specification, mutants_of, spec_digest
+from conformance.specification import Specification, find_spec, mutants_of, spec_digest
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin
@@ -66,7 +65,7 @@ def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
 
 
 def _strength(listed: Recordings, op: str) -> Unreachable:
-    return recorded_unreachable(loader.find_spec(op), listed.cases(op))
+    return recorded_unreachable(find_spec(op), listed.cases(op))
 
 
 def recorded_unreachable(spec: Specification, recorded: RecordedCases) -> Unreachable:

@@ -19,6 +19,8 @@ from conformance.dtypes import DTYPES
 from conformance.suite.strict_json import Indices, names_at
 
 MAX_RANK = 19
+NOT_SEEN = "not seen to show in"
+"""How the reason begins of what no case has killed, and no proof excludes."""
 
 DTypeName = Annotated[str, Meta(pattern=f"^({'|'.join(DTYPES)})$")]
 _STATES = ("inert", "excused", "undetermined")
@@ -78,6 +80,11 @@ class Survivors:
     def mutants(self) -> frozenset[str]:
         """All survivors."""
         return self.inert | self.stated.keys() | self.excused | self.undetermined
+
+    @property
+    def unseen(self) -> Mapping[str, str]:
+        """Those that no tried case kills, with the statement: nothing proves that none can."""
+        return {name: why for name, why in self.stated.items() if why.startswith(NOT_SEEN)}
 
     def unkillable(self, level: str) -> frozenset[str]:
         """Return those that no vector can kill at a level."""

@@ -220,3 +220,12 @@ def test_padding_may_be_multiplied_in_some_elements_alone(
 )
 def test_elements_follow_by_themselves_what_reads_outside_add(op: str, names: set[str]) -> None:
     assert interpretations_by_element(find_spec(op)) == names
+
+
+def test_an_interpretation_that_differs_where_nothing_is_checked_is_none() -> None:
+    text = HALF.replace('value: "X[i] / 2"', 'value: "X[i] / 2", unspecified: i == 1')
+    text = text.replace('"X[i] * 2"', '"where(i == 1, X[i] * 2, X[i] / 2)"')
+    operator = read_operator(text)
+    case = Case(operator.op, {"T": "f64"}, {"X": (2,)}, {})
+    inputs = [np.array([3.0, 4.0])]
+    assert not readings(operator, case, inputs, answers(operator, case, inputs))

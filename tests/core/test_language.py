@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from core_operators import operator
 
+from conformance.audit.partitions import excluded_text
 from conformance.core.binding import Binding
 from conformance.core.evaluate import Evaluation
 from conformance.core.functions import FUNCTIONS, Function
@@ -19,6 +20,8 @@ from conformance.core.text_mutants import text_mutants
 from conformance.core.tree import Kind
 from conformance.errors import EvaluationError, ExpressionError, InvalidCase, SpecError
 from conformance.generate.definition_cases import draw_cases
+from conformance.model import Case
+from conformance.specification import condition_of, profiles_of, spec_digest
 
 SCOPE = {
     "n": Kind("int"),
@@ -437,3 +440,30 @@ def test_names_that_expressions_cannot_use(old: str, new: str, problem: str) -> 
     with pytest.raises(SpecError) as caught:
         read_operator(SPELLED.replace(old, new))
     assert problem in [found.message for found in caught.value.problems]
+
+
+PROFILES = SPELLED + "profiles: {from-zero: {when: from_axis == 0, why: Some have no axis.}}"
+
+
+def test_a_profile_is_a_condition_on_cases() -> None:
+    spelled = read_operator(PROFILES)
+    (profile,) = profiles_of(spelled)
+    assert (profile.name, profile.when, profile.why) == (
+        "from-zero", "from_axis == 0", "Some have no axis.",
+    )  # fmt: skip
+    case = Case("own.Spelled", {"T": "f32"}, {"X": (2, 2)}, {"skip-first": True, "axis": 1})
+    assert condition_of(spelled, excluded_text(profile.when)).holds(case)
+    assert spec_digest(spelled) == spec_digest(read_operator(SPELLED))
+
+
+@pytest.mark.parametrize(
+    ("when", "problem"),
+    [
+        ("axis == 0", "this holds of each axis on its own"),
+        ("no_such == 0", "unknown name 'no_such'"),
+    ],
+)
+def test_problems_of_profiles(when: str, problem: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_operator(PROFILES.replace("from_axis == 0, why", f"{when}, why"))
+    assert [found.message for found in caught.value.problems] == [problem]

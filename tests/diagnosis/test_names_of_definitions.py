@@ -110,7 +110,7 @@ def test_a_condition_that_so_few_cases_meet_may_be_chance() -> None:
 
 
 def test_wrong_outputs_without_a_name_have_conditions_over_names() -> None:
-    """A passing vector may meet them, if it is of hardly any weight beside the failures."""
+    """Passing vectors may meet them, at most one for each four that fail."""
 
     def kernel(a: Array, b: Array) -> Array:
         is_path = a.shape[0] > 2 and a.shape[1] > 4 and (*a.shape, b.shape[1]) != (4, 5, 2)

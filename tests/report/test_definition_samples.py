@@ -51,13 +51,13 @@ def failures_of_core_suites() -> dict[tuple[str, str], int]:
     """By backend and operator, how many vectors a cell of the table has failed."""
     table = TEXT.partition("| operator |")[2].partition("\n\n")[0]
     names, _, *rows = (line.rstrip("|").split("|") for line in table.splitlines())
-    failures = {}
+    failures: dict[tuple[str, str], int] = {}
     for _, op, *cells in rows:
         for backend, cell in zip(names, cells, strict=True):
             passed, _, tested = cell.replace(",", "").partition(" of ")
             if tested:
                 key = backend.strip(), op.rpartition("-")[0].strip()
-                failures[key] = int(tested) - int(passed)
+                failures[key] = failures.get(key, 0) + int(tested) - int(passed)
     return failures
 
 

@@ -52,12 +52,12 @@ def strengths(results, suite, *, level="should", declared=None):
     return measured(results, suite, level=level, declared=declared)
 
 
-def table(*, inert=(), stated=(), excused=(), profile=None, **others):
+def table(*, inert=(), stated=(), why="why", excused=(), profile=None, **others):
     """Parts with f32 of rank 4; each other by its name (``f16_4``) with nothing that survives."""
     found = {
         Partition("f32", 4): Survivors(
             inert=frozenset(inert),
-            stated=dict.fromkeys(stated, "why"),
+            stated=dict.fromkeys(stated, why),
             excused=frozenset(excused),
         )
     }
@@ -98,6 +98,12 @@ class TestAPart:
         parts = table(inert=MUTANTS[:5], stated=MUTANTS[5:8])
         found = strengths([result("a", PASS)], manifest(entry("a", MUTANTS[4:]), parts=parts))
         assert counted(*found) == [(22, 22, "measured")]
+
+    def test_mutants_that_no_case_was_seen_to_kill_do_not_count_and_are_stated(self):
+        parts = table(stated=MUTANTS[:3], why="not seen to show in 825 cases")
+        (found,) = strengths([result("a", PASS)], manifest(entry("a", MUTANTS[3:]), parts=parts))
+        assert counted(found) == [(27, 27, "measured")]
+        assert found.why == "3 mutants not seen to show in 825 cases"
 
     def test_an_equivalent_mutant_does_not_count(self):
         suite = manifest(entry("a", MUTANTS), parts=table(), equivalent={"m29": "why"})
