@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from conformance.core import loader as definitions
-from conformance.core import mutants, negative
+from conformance.core import mutants
 from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
@@ -439,7 +439,7 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
         named = conditions(spec)
         if case.reject in named:
             return frozenset({case.reject})
-        return frozenset(negative.broken_conditions(spec, case)) & named.keys()
+        return frozenset(broken.condition for broken in violations(spec, case)) & named.keys()
     return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
 
 
