@@ -85,7 +85,7 @@ class _Batch:
     def __init__(self, operator: Operator, bindings: Sequence[Binding]) -> None:
         self.operator, self.count = operator, len(bindings)
         first = bindings[0]
-        self.ranks = {name: len(shape) for name, shape in first.shapes.items()}
+        self.ranks = first.visitor.ranks
         self.given: dict[str, Any] = {
             name: tuple(range(length)) for name, length in first.lengths.items()
         }

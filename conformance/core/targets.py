@@ -109,8 +109,7 @@ class _CaseTargets:
         self.case = case
         self.binding = Binding(operator, case.attributes, case.shapes, case.operands)
         self.names: dict[str, TargetKind] = {}
-        ranks = {name: len(shape) for name, shape in case.shapes.items()}
-        self.watch = Watch(self.binding.value, ranks, self.note)
+        self.watch = Watch(self.binding.value, self.binding.visitor.ranks, self.note)
         # What the binding evaluates from here on is watched.
         self.binding.visitor = self.watch
         self.inputs = {name: array for name, array in inputs.items() if array is not None}

@@ -127,3 +127,14 @@ def test_names_are_short_and_few_are_reported(op: str) -> None:
 def test_a_tree_has_one_spelling(text: str, spelled: str) -> None:
     scope = {"a": Kind("int"), "b": Kind("int")}
     assert text_of(parse(text, scope)) == spelled
+
+
+def test_a_result_is_as_large_as_an_operand_says() -> None:
+    """As large as without it, indices of the result and of a long filter filled the memory."""
+    operator = load_operator("ConvolutionBackpropData-1")
+    attributes = {"strides": [2], "dilations": [1], "pads_begin": [0], "pads_end": [0]}
+    shapes = {"X": (1, 1, 3), "W": (1, 1, 9)}
+    case = Case(
+        operator.op, {"T": "f32"}, shapes, attributes, {"output_shape": (4,)}, "whole+whole"
+    )
+    assert "out[-1] is 4" in {target.name for target in targets_of(operator, case)}
