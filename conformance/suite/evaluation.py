@@ -18,6 +18,7 @@ from math import prod
 from pathlib import Path
 
 from conformance import parallel
+from conformance.core.operator import Operator
 from conformance.errors import EvaluationDefect, SuiteError
 from conformance.model import Case
 from conformance.specification import Specification, build
@@ -35,6 +36,9 @@ ATTEMPTS = 2
 CASE_SECONDS = 0.006
 ELEMENT_SECONDS = 4e-6
 """What evaluating a case takes, about, and each element of its inputs."""
+
+DEFINITION_FACTOR = 1.8
+"""How much longer a case of a definition takes, about."""
 
 TASK_SECONDS = 0.4
 """The work of one task: enough to be worth sending, little enough to share it evenly."""
@@ -90,11 +94,12 @@ def record_case(
     return RecordedCase(case, level, suites, edges=edges, digest=digest)
 
 
-def evaluation_seconds(entry: RecordedCase) -> float:
+def evaluation_seconds(spec: Specification, entry: RecordedCase) -> float:
     """Estimate the seconds that evaluating a case takes."""
     if entry.case.reject is not None:
         return CASE_SECONDS / 4
-    return CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, entry.case.shapes.values()))
+    seconds = CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, entry.case.shapes.values()))
+    return seconds * DEFINITION_FACTOR if isinstance(spec, Operator) else seconds
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,11 @@ def ensure_evaluated(
     if not missing:
         return
     cache = _writable()
-    seconds = sum(evaluation_seconds(entry) for recorded in missing.values() for entry in recorded)
+    seconds = sum(
+        evaluation_seconds(specs[op], entry)
+        for op, recorded in missing.items()
+        for entry in recorded
+    )
     count = sum(map(len, missing.values()))
     ops = list(missing)
     what = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
@@ -194,7 +203,7 @@ def _slices(
     seconds = 0.0
     for entry in recorded:
         batch.append(entry)
-        seconds += evaluation_seconds(entry)
+        seconds += evaluation_seconds(spec, entry)
         if seconds >= TASK_SECONDS:
             yield EvaluationTask(spec, tuple(batch), cache)
             batch, seconds = [], 0.0
