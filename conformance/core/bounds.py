@@ -831,7 +831,7 @@ def _precedes(a: Exact, b: Exact, largest: bool) -> NDArray[np.bool_]:
 
 
 def flushed(a: Real, dtype: DType) -> Real:
-    """Take the subnormal numbers of a type for 0, which an honest machine may do, or not."""
+    """Take the subnormal numbers of a type for 0, as an honest machine may do."""
     if not dtype.is_float:
         return a
     assert isinstance(a.value, Number)

@@ -359,7 +359,7 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
 
 
 def applied(name: str, x: arb, *parameters: int) -> arb:
-    """Apply a function to a ball: one of its methods, or a root of any sign."""
+    """Apply a function to a ball: one of its methods, or a signed root."""
     if name == "signed_root":
         return applied("root", x, *parameters) if x >= 0 else -applied("root", -x, *parameters)
     if name == "root" and x.is_exact() and x >= 0:

@@ -31,7 +31,7 @@ def fill(pattern: str, key: int, shape: Sequence[int], dtype: DType) -> Array:
 
 
 def can_hold(dtype: DType, pattern: str) -> bool:
-    """Return whether a pattern makes sense in a type: integers hold no fractions and no NaN."""
+    """Return whether a type can hold a pattern: integers have no fractions and no NaN."""
     return pattern not in (WHOLE if dtype.is_float else FRACTIONAL)
 
 

@@ -23,11 +23,11 @@ class CaseSeparations:
     """The cases of one definition that failed and passed, and what separates some from others."""
 
     def __init__(self, spec: Operator, failed: Sequence[Result], passed: Sequence[Result]) -> None:
-        asked = {r.id: r.asked for r in (*failed, *passed) if r.asked is not None}
-        self._ids = list(asked)
+        requests = {r.id: r.asked for r in (*failed, *passed) if r.asked is not None}
+        self._ids = list(requests)
         self._passed = self._marks([result.id for result in passed])
         bindings = [
-            binding_of(spec, case_from_request(spec.op, request)) for request in asked.values()
+            binding_of(spec, case_from_request(spec.op, request)) for request in requests.values()
         ]
         self._conditions = CaseConditions(spec, bindings)
 

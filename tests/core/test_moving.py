@@ -54,12 +54,6 @@ EXPLAINED: dict[tuple[str, str], str] = {
         )
     },
     **{
-        (op, "no value: indices is decided by numbers that are rounded"): (
-            "not done yet: indices of what may be flushed need a choice of several"
-        )
-        for op in ("AdaptiveMaxPool-8", "torch.adaptive_max_pool-2")
-    },
-    **{
         ("torch.lp_pool-2", f"{reading}result: unspecified"): (
             "the root of plus infinity is that, where the rules leave a root of minus infinity open"
         )
