@@ -48,9 +48,10 @@ for which nothing is exact, and only what is stored, or given to a function, has
   flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
   of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
   below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal, in
-  its type or in the machine's format, may be read as 0. What is left has no larger mass, so it is
-  rounded as before, and exact where all was: what is ``gone`` is counted apart in sums and
-  divisions. What is flushed at the end is decided before the last rounding.
+  its type or in the machine's format, may be read as 0, and then it has no power. What is left has
+  no larger mass, so it is rounded as before, and exact where all was: what is ``gone`` is counted
+  apart in sums, divisions and powers. What is flushed at the end is decided before the last
+  rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
   Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
   does not is no further off than E.
@@ -201,7 +202,9 @@ class Real:
     def _with_gone(self, err: Magnitude) -> Magnitude:
         if not np.any(self.gone.is_positive):
             return err
-        return err.where(~self.gone.is_positive, err + self.gone)
+        # A sum is rounded upward, which nothing needs that is alone.
+        both = (err + self.gone).where(err.is_positive, self.gone)
+        return err.where(~self.gone.is_positive, both)
 
     def plainly(self) -> Real:
         """Return the number with what may be gone as part of its error."""
@@ -233,6 +236,17 @@ class Real:
             adds=np.asarray(0),
             gone=NOTHING,
         )
+
+    def alone(self) -> Real:
+        """Return the number as it is stored, and apart where all that may happen is flushing.
+
+        That is so of a single exact number: it is what it is, or 0.
+        """
+        vanishes = self.exact & (np.asarray(self.adds) == 0) & self.gone.is_positive
+        if self.machine is None or not np.any(vanishes):
+            return self.settled()
+        kept = replace(self, gone=NOTHING.where(vanishes, self.gone)).settled()
+        return replace(kept, gone=kept.mass.where(vanishes, NOTHING))
 
     def closed(self) -> Real:
         """Return the same with nothing known where it may have become infinite."""
@@ -404,7 +418,7 @@ def absolute(a: Real) -> Real:
     value = exact.absolute(a.value)
     if a.machine is None:
         return Real(value)
-    a = a.settled()
+    a = a.alone()
     return replace(a, value=value, positive=np.asarray(~np.isinf(a.err.m)), between=None)
 
 
@@ -570,7 +584,7 @@ def power(a: Real, exponent: int) -> Real:
     machine = a.machine
     if machine is None or exponent == 0:
         return Real(value) if machine is None else constant(1, machine)
-    a = a.settled()
+    a = a.alone()
     mass, brought = a.mass, a.err * exponent
     for _ in range(exponent - 1):
         mass, brought = mass * a.mass, brought * (a.mass + a.err)
@@ -585,10 +599,10 @@ def power(a: Real, exponent: int) -> Real:
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
-    return _checked(
-        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
-        to_infinity=True,
-    )
+    raised = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless)
+    # What is flushed before has no power, either.
+    raised = replace(raised, gone=mass.where(a.gone.is_positive, NOTHING))
+    return _checked(raised, to_infinity=True)
 
 
 def function(name: str, a: Real, *parameters: int) -> Real:
@@ -641,8 +655,8 @@ def _root(name: str, a: Real, degree: int) -> Real:
     )
     assert isinstance(low, Number)
     assert isinstance(high, Number)
+    low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
     if name != SIGNED:
-        low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
         unknown = unknown | ((low.num < 0) & (high.num >= 0))
     between = Between(
         *(
@@ -918,7 +932,6 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
-        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 

@@ -494,6 +494,32 @@ def test_the_largest_of_what_may_be_infinite_may_be_anything() -> None:
     assert evaluation.intervals()[0].unspecified
 
 
+def test_a_root_of_what_is_not_negative_is_not_negative() -> None:
+    _, lo, _, anything = norm("signed_root", [1e-20, 1e-20], 4)
+    assert (lo, anything) == (0, False)
+
+
+def test_what_is_flushed_has_no_power() -> None:
+    """A number or 0 to the third power: off by that power, and no more than it is rounded by."""
+    machine = Machine(DTYPES["f32"], flushes=True)
+    real = bounds.source(np.array([-(2.0**-20)], np.float16), DTYPES["f16"], machine)
+    ((value, bound),) = worst(bounds.power(bounds.absolute(real), 3))
+    assert value == Fraction(1, 2**60)
+    assert value <= bound <= value * (1 + Fraction(1, 2**20))
+
+
+def test_a_machine_that_flushes_may_give_what_others_give() -> None:
+    ends = []
+    for flushes in (False, True):
+        machine = Machine(DTYPES["bf16"], flushes)
+        ones = bounds.source(np.ones((1, 999), DTYPES["bf16"].numpy), DTYPES["bf16"], machine)
+        mean = bounds.divide(bounds.summed(ones, (1,)), bounds.constant(999, machine))
+        low, high, _ = bounds.interval(mean, DTYPES["bf16"])
+        ends.append((float(low[0, 0]), float(high[0, 0])))
+    assert ends[0][0] < 0
+    assert ends[1] == ends[0]
+
+
 def test_what_overflows_on_the_way_to_a_root_is_infinite_and_nothing_else() -> None:
     value, lo, hi, anything = norm("root", [3e30, 4e30], 2)
     assert value == pytest.approx(5e30)
