@@ -28,7 +28,9 @@ for which nothing is exact, and only what is stored, or given to a function, has
   number that is computed once has one error, however the sum beside it is taken apart. The last
   part is what the n_a n_b - 1 additions and the rounding of each product have beyond that.
 - *Division* by b, which is not taken apart: (E_a + \|a\| E_b / \|b\|) / (\|b\| - E_b), and 2 u +
-  u**2 of M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two.
+  u**2 of M_a / \|b\| for the reciprocal and a product; nothing where b is a power of two. Where the
+  reciprocal is subnormal it has no relative error, and where it overflows none at all: there any
+  value passes.
 - *Powers* of x, which is not taken apart: (\|x\| + E)**p - \|x\|**p <= p E (\|x\| + E)**(p - 1),
   and max(p - 1, 4) u: products, or a function right to two units. What underflows on the way is a
   power of a number below 1, so no later product enlarges max((p - 1) / 2, 2) eta.
@@ -45,10 +47,11 @@ for which nothing is exact, and only what is stored, or given to a function, has
   is not 0 came of at most one less than it has terms; two of them that add up to a subnormal number
   flush once more, and give 0. Nothing is flushed where all on the way are multiples of lambda: sums
   of multiples of 2**``grid``, which rounding keeps, and these divided, of which the smallest is not
-  below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal may be
-  read as 0. What is left has no larger mass, so it is rounded as before, and exact where all was:
-  what is ``gone`` is counted apart in sums and divisions. What is flushed at the end is decided
-  before the last rounding.
+  below 2**grid / \|b\|, and all are multiples of its last digit. An input that is subnormal, in
+  its type or in the machine's format, may be read as 0, and then it has no power. What is left has
+  no larger mass, so it is rounded as before, and exact where all was: what is ``gone`` is counted
+  apart in sums, divisions and powers. What is flushed at the end is decided before the last
+  rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
   Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
   does not is no further off than E.
@@ -199,7 +202,9 @@ class Real:
     def _with_gone(self, err: Magnitude) -> Magnitude:
         if not np.any(self.gone.is_positive):
             return err
-        return err.where(~self.gone.is_positive, err + self.gone)
+        # A sum is rounded upward, which nothing needs that is alone.
+        both = (err + self.gone).where(err.is_positive, self.gone)
+        return err.where(~self.gone.is_positive, both)
 
     def plainly(self) -> Real:
         """Return the number with what may be gone as part of its error."""
@@ -232,6 +237,17 @@ class Real:
             gone=NOTHING,
         )
 
+    def alone(self) -> Real:
+        """Return the number as it is stored, and apart where all that may happen is flushing.
+
+        That is so of a single exact number: it is what it is, or 0.
+        """
+        vanishes = self.exact & (np.asarray(self.adds) == 0) & self.gone.is_positive
+        if self.machine is None or not np.any(vanishes):
+            return self.settled()
+        kept = replace(self, gone=NOTHING.where(vanishes, self.gone)).settled()
+        return replace(kept, gone=kept.mass.where(vanishes, NOTHING))
+
     def closed(self) -> Real:
         """Return the same with nothing known where it may have become infinite."""
         if self.machine is None or not self.endless.any():
@@ -258,8 +274,9 @@ def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
         return Real(value)
     mass = magnitude(value)
     gone = NOTHING
-    if machine.flushes:  # subnormal numbers may be read as zero
-        tiny = power_of_two(np.asarray(machine.format.emin)).exceeds(mass) & mass.is_positive
+    if machine.flushes:  # what is subnormal in either format may be read as zero
+        smallest = max(machine.format.emin, dtype.emin) if dtype.is_float else machine.format.emin
+        tiny = power_of_two(np.asarray(smallest)).exceeds(mass) & mass.is_positive
         gone = mass.where(tiny, NOTHING)
     grid, positive = _grid_of(value), _not_negative(value)
     fits = _fits(mass, grid, machine, machine.format.quantum)
@@ -273,7 +290,10 @@ def constant(value: Any, machine: Machine | None) -> Real:
         return Real(numbers)
     mass, grid = magnitude(numbers), _grid_of(numbers)
     fits = _fits(mass, grid, machine)
-    units = mass * machine.unit + power_of_two(np.asarray(machine.lost))
+    # A normal number is not flushed: it is rounded, by no more than its units.
+    normal = mass.exceeds(power_of_two(np.asarray(machine.format.emin + 1)))
+    lost = power_of_two(np.where(normal, machine.format.quantum, machine.lost))
+    units = mass * machine.unit + lost
     err = NOTHING.where(fits | ~mass.is_positive, units)
     return _given(Real(numbers, machine, mass, err, fits, grid, positive=_not_negative(numbers)))
 
@@ -398,7 +418,7 @@ def absolute(a: Real) -> Real:
     value = exact.absolute(a.value)
     if a.machine is None:
         return Real(value)
-    a = a.settled()
+    a = a.alone()
     return replace(a, value=value, positive=np.asarray(~np.isinf(a.err.m)), between=None)
 
 
@@ -510,6 +530,7 @@ def divide(a: Real, b: Real) -> Real:
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
     terms = _terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
+    grid = np.where(power | (a.grid == ZERO_GRID), grid, NO_GRID)
     lost = power_of_two(np.asarray(machine.format.quantum - 1))
     lost = _denormal(terms, machine).where(terms > 1, lost)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
@@ -518,11 +539,23 @@ def divide(a: Real, b: Real) -> Real:
     gone = NOTHING
     if machine.flushes:
         # A multiple of 2**grid by b, rounded, is not below the last digit of the smallest.
-        finest = np.where(power, grid, np.asarray(a.grid) - size.e - machine.format.digits)
+        scaled = np.asarray(a.grid) - size.e - machine.format.digits
+        finest = np.where(power | (a.grid == ZERO_GRID), grid, scaled)
         flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
         gone = a.gone / low + flushed
     quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
-    return _checked(replace(quotient, gone=gone))
+    return _checked(replace(quotient, gone=gone).unknown(_has_no_reciprocal(b, low, machine)))
+
+
+def _has_no_reciprocal(b: Real, low: Magnitude, machine: Machine) -> NDArray[np.bool_]:
+    """Where the reciprocal of a number may be subnormal, or infinite though the number is not 0.
+
+    ``low`` is what the number is not smaller than.
+    """
+    size = magnitude(b.value)
+    subnormal = size.exceeds(power_of_two(np.asarray(-machine.format.emin)))
+    infinite = power_of_two(np.asarray(-machine.format.emax)).exceeds(low)
+    return subnormal | (infinite & (size.is_positive | b.wrong.is_positive))
 
 
 def _has_exact_size(value: Exact) -> bool:
@@ -551,7 +584,7 @@ def power(a: Real, exponent: int) -> Real:
     machine = a.machine
     if machine is None or exponent == 0:
         return Real(value) if machine is None else constant(1, machine)
-    a = a.settled()
+    a = a.alone()
     mass, brought = a.mass, a.err * exponent
     for _ in range(exponent - 1):
         mass, brought = mass * a.mass, brought * (a.mass + a.err)
@@ -566,10 +599,10 @@ def power(a: Real, exponent: int) -> Real:
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
-    return _checked(
-        Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless),
-        to_infinity=True,
-    )
+    raised = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless)
+    # What is flushed before has no power, either.
+    raised = replace(raised, gone=mass.where(a.gone.is_positive, NOTHING))
+    return _checked(raised, to_infinity=True)
 
 
 def function(name: str, a: Real, *parameters: int) -> Real:
@@ -622,8 +655,8 @@ def _root(name: str, a: Real, degree: int) -> Real:
     )
     assert isinstance(low, Number)
     assert isinstance(high, Number)
+    low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
     if name != SIGNED:
-        low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
         unknown = unknown | ((low.num < 0) & (high.num >= 0))
     between = Between(
         *(
@@ -869,9 +902,9 @@ def compared(a: Real, b: Real) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
-    never = np.asarray(False)
+    real, never = real.closed(), np.asarray(False)
     err = real.wrong + further
-    return _checked(replace(real.closed(), err=err, exact=never, between=None, gone=NOTHING))
+    return _checked(replace(real, err=err, exact=never, between=None, gone=NOTHING))
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -899,7 +932,6 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         tiny = exact.number(Fraction(2) ** dtype.emin)
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
-        least = np.where(real.positive, np.maximum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 

@@ -442,6 +442,7 @@ class IndexSpace(PlainVisitor):
 
     def _extreme(self, real: Real, mask: NDArray[np.bool_] | None) -> Real:
         """The largest or the smallest term, or for ``finish`` the indices of the first or last."""
+        real = real.closed()
         search = self._search(real.value, mask)
         if "_" in self.definition.combine:
             self._choose(real, mask, search)

@@ -188,6 +188,44 @@ def test_means_where_subnormal_numbers_are_flushed(
     assert check(real, map(means, array)) > 0.2
 
 
+def test_a_quotient_is_a_multiple_of_none_of_what_was_divided() -> None:
+    """640 smallest numbers over 240 and 3: what is computed is flushed, 8/9 of the smallest."""
+    machine = replace(toy(4), flushes=True)
+    smallest = Fraction(2) ** machine.format.emin
+    real = source(np.array([640 * float(smallest)]), machine)
+    for divisor in (240, 3):
+        real = bounds.divide(real, bounds.constant(divisor, machine))
+    ((value, bound),) = worst(real)
+    assert value == smallest * 8 / 9
+    assert bound > value
+
+
+def test_what_is_subnormal_in_its_type_may_be_read_as_zero() -> None:
+    """Though it is normal in the wider format that a machine computes in."""
+    for flushes, lowest in ((False, 2.0**-20), (True, 0.0)):
+        machine = Machine(DTYPES["f32"], flushes)
+        real = bounds.source(np.array([2.0**-20], np.float16), DTYPES["f16"], machine)
+        assert bounds.interval(real, DTYPES["f32"])[0].tolist() == [lowest]
+
+
+@pytest.mark.parametrize(
+    ("divisor", "anything"),
+    [(2.0**14, False), (2.0**14 + 16, True), (2.0**-15, False), (2.0**-16, True)],
+)
+def test_a_reciprocal_may_be_too_small_or_too_large(divisor: float, anything: bool) -> None:
+    machine = Machine(DTYPES["f16"])
+    one, by = (bounds.source(np.float16(x), DTYPES["f16"], machine) for x in (2.0**-10, divisor))
+    assert bounds.interval(bounds.divide(one, by), DTYPES["f16"])[2].tolist() == anything
+
+
+def test_what_may_have_become_infinite_stays_so() -> None:
+    machine = Machine(DTYPES["f32"])
+    square = bounds.power(bounds.source(np.array([2e19], np.float32), DTYPES["f32"], machine), 2)
+    huge = bounds.divide(square, bounds.constant(1024, machine))
+    assert huge.endless.all()
+    assert np.isinf(bounds.widened(huge, huge.mass).err.m).all()
+
+
 def test_a_divisor_that_is_exact_adds_nothing_to_the_bound(machine: Machine) -> None:
     """It is (n - 1) u S / d and 2 u + u**2 of what that makes, as derived."""
     total = bounds.summed(source(np.array([[5.0, 6.0, 7.0]]), machine), (1,))
@@ -436,6 +474,50 @@ def test_a_root_lies_between_those_of_the_ends() -> None:
     value, lo, hi, anything = norm("root", [1e-40], 2)
     assert (np.float32(value), lo, anything) == (np.float32(1e-40), 0, False)
     assert hi == pytest.approx((2 * 2.0**-149) ** 0.5)
+
+
+LARGEST = """
+op: own.Largest
+types: {T: [f32]}
+dims: {R: {}, K: {}}
+inputs: [{name: X, type: T, shape: [R, K]}]
+define:
+  S: {at: {r: R}, over: {k: K}, term: "X[r, k] ** 2", combine: sum}
+  Y: {at: {}, over: {r: R}, term: "S[r] / 1024", combine: max}
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_the_largest_of_what_may_be_infinite_may_be_anything() -> None:
+    inputs = {"X": np.array([[1, 1], [1.5e19, 1.5e19]], np.float32)}
+    evaluation = Evaluation(read_operator(LARGEST), {}, inputs, Machine(DTYPES["f32"]))
+    assert evaluation.intervals()[0].unspecified
+
+
+def test_a_root_of_what_is_not_negative_is_not_negative() -> None:
+    _, lo, _, anything = norm("signed_root", [1e-20, 1e-20], 4)
+    assert (lo, anything) == (0, False)
+
+
+def test_what_is_flushed_has_no_power() -> None:
+    """A number or 0 to the third power: off by that power, and no more than it is rounded by."""
+    machine = Machine(DTYPES["f32"], flushes=True)
+    real = bounds.source(np.array([-(2.0**-20)], np.float16), DTYPES["f16"], machine)
+    ((value, bound),) = worst(bounds.power(bounds.absolute(real), 3))
+    assert value == Fraction(1, 2**60)
+    assert value <= bound <= value * (1 + Fraction(1, 2**20))
+
+
+def test_a_machine_that_flushes_may_give_what_others_give() -> None:
+    ends = []
+    for flushes in (False, True):
+        machine = Machine(DTYPES["bf16"], flushes)
+        ones = bounds.source(np.ones((1, 999), DTYPES["bf16"].numpy), DTYPES["bf16"], machine)
+        mean = bounds.divide(bounds.summed(ones, (1,)), bounds.constant(999, machine))
+        low, high, _ = bounds.interval(mean, DTYPES["bf16"])
+        ends.append((float(low[0, 0]), float(high[0, 0])))
+    assert ends[0][0] < 0
+    assert ends[1] == ends[0]
 
 
 def test_what_overflows_on_the_way_to_a_root_is_infinite_and_nothing_else() -> None:
