@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -113,7 +112,7 @@ class Evaluation:
     def _in_blocks(self, definition: Definition) -> Result:
         """A definition, part by part of its longest index where there are many terms."""
         space = self.space(definition)
-        size = prod(space.shape)
+        size = space.size
         if size <= BLOCK or not space.rows:
             return space.evaluate()
         axis = int(np.argmax(space.shape[: space.rows]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ from conformance.core import bounds, exact
 from conformance.core.bounds import RULES, Between, Real
 from conformance.core.exact import Exact, MatrixLayout, Number
 from conformance.core.functions import FUNCTIONS
-from conformance.core.magnitude import NOTHING, magnitude
+from conformance.core.magnitude import NOTHING, Magnitude, magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
+from conformance.core.window_search import Window, order_of, ranked
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import EvaluationError, InvalidCase
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 Part = tuple[int, slice]
 """An axis of the result, and which part of it."""
+
+SEARCHES = ("max", "min", "first_max", "first_min", "last_max", "last_min")
+"""What gives a single term of those of a row."""
+
+OF_ELEMENTS = ("abs", "negative", "**", "flushed")
+"""Functions of a number that are cheap and, as most, the same for equal numbers."""
 
 COMPARISONS = ("==", "!=", "<", "<=")
 
@@ -108,6 +115,7 @@ class IndexSpace(PlainVisitor):
         self.masks: list[NDArray[np.bool_]] = []
         self.allowed: NDArray[np.bool_] | None = None
         self.doubts: list[NDArray[np.bool_]] = []
+        self._tensors: dict[tuple[object, ...], Real | None] = {}
         binding = evaluation.binding
         extents = {
             name: binding.evaluate(tree)
@@ -250,11 +258,11 @@ class IndexSpace(PlainVisitor):
             if not isinstance(condition, np.ndarray):
                 return self.real(node.args[1 if condition else 2])
             return bounds.choose(condition, self.real(node.args[1]), self.real(node.args[2]))
-        if node.op == "**":
-            return bounds.power(self.real(node.args[0]), self._whole(node.args[1]))
-        if node.op == "flushed":
-            dtype = self._dtype_of(str(node.args[0].value))
-            return bounds.flushed(self.real(node.args[0]), dtype)
+        if node.op in OF_ELEMENTS:
+            tensor = self._of_elements(node) if self.definition.outside == SKIP else None
+            if tensor is not None:
+                return self._picked(_innermost(node), tensor)
+            return self._of_element(node, self.real(node.args[0]))
         if FUNCTIONS[node.op].real is not None:
             parameters = [self._whole(arg) for arg in node.args[1:]]
             return bounds.function(node.op, self.real(node.args[0]), *parameters)
@@ -262,6 +270,29 @@ class IndexSpace(PlainVisitor):
             # A fraction that a machine computes by nothing but whole numbers.
             return self.constant(super().visit(node))
         return RULES[node.op](*map(self.real, node.args))
+
+    def _of_element(self, node: Node, number: Real) -> Real:
+        if node.op == "**":
+            return bounds.power(number, self._whole(node.args[1]))
+        if node.op == "flushed":
+            return bounds.flushed(number, self._dtype_of(str(node.args[0].value)))
+        return RULES[node.op](number)
+
+    def _of_elements(self, node: Node) -> Real | None:
+        """A function of single elements of an input, for all of them; None of anything else.
+
+        It is computed before elements are read, many of them more than once.
+        """
+        if node.op == "read":
+            name, evaluation = str(node.value), self.evaluation
+            source = evaluation.input(name) if name in evaluation.inputs else None
+            return source if isinstance(source, Real) else None
+        if node.op not in OF_ELEMENTS or any(arg.kind.indices for arg in node.args[1:]):
+            return None
+        if node.key not in self._tensors:
+            inner = self._of_elements(node.args[0])
+            self._tensors[node.key] = None if inner is None else self._of_element(node, inner)
+        return self._tensors[node.key]
 
     def _whole(self, node: Node) -> int:
         return int(self.visit(node))
@@ -285,6 +316,18 @@ class IndexSpace(PlainVisitor):
             at = self._positions(name, indices)
         else:
             return self.constant(evaluation.operator.tensors[name].absent)
+        return self._picked_at(name, at, source)
+
+    def _picked(self, node: Node, tensor: Real) -> Real:
+        """Numbers for each element of an input at the indices of a node that reads it."""
+        name = str(node.value)
+        picked = self._picked_at(
+            name, self._positions(name, [self.visit(a) for a in node.args]), tensor
+        )
+        assert isinstance(picked, Real)
+        return picked
+
+    def _picked_at(self, name: str, at: list[Any], source: Real | Array) -> Any:
         shape = np.shape(source.value.array if isinstance(source, Real) else source)
         inside, safe = self._inside(at, shape)
         if inside is not None and not inside.any():
@@ -356,6 +399,8 @@ class IndexSpace(PlainVisitor):
     def _combined(self, term: Node) -> tuple[Real, NDArray[np.int64]]:
         """What the terms combine to, and how many count."""
         definition = self.definition
+        if self.window is not None:
+            return self._best_of_window(self.window, term)
         keep = [] if definition.keep is None else [np.asarray(self.visit(definition.keep))]
         factors = [self.real(arg) for arg in (term.args if term.op == "*" else (term,))]
         masks = keep + self.masks
@@ -448,30 +493,93 @@ class IndexSpace(PlainVisitor):
             self._choose(real, mask, search)
         picked = real.each(search.pick)
         if real.machine is not None:
-            # Whichever a machine takes, it is no further off than the worst of all.
             worst = real.full().wrong.each(lambda array: np.broadcast_to(array, search.shape))
             if mask is not None:
                 worst = worst.where(mask, NOTHING)
             err = worst.largest(self.summed)
-            picked = Real(
-                picked.value,
-                real.machine,
-                magnitude(picked.value),
-                err,
-                ~err.is_positive & picked.exact,
-                picked.grid,
-                positive=picked.positive,
-                between=self._between(real.between, mask),
-            )
+            picked = _extreme_of(picked, err, self._between(real.between, mask))
         return self._or_nothing(picked, self._count(mask) > 0)
+
+    @cached_property
+    def window(self) -> Window | None:
+        """Where a tensor is read of which the largest or the smallest number is the result.
+
+        None unless each of its dimensions has indices of its own, and one term is certainly best.
+        """
+        definition, term = self.definition, self.definition.term
+        if definition.combine not in SEARCHES or definition.keep is not None or term is None:
+            return None
+        source = self._of_elements(term)
+        if source is None or not source.value.array.size:
+            return None
+        if "_" in definition.combine and np.any(source.wrong.is_positive):
+            return None
+        if isinstance(source.value, Number) and exact.NARROW < source.value.bits <= 64:
+            return None  # as keys its lowest number would be one that is left out
+        read = _innermost(term)
+        at = self._positions(str(read.value), [self.visit(arg) for arg in read.args])
+        at = [_narrowed(np.asarray(entry)) for entry in at]
+        window = Window.of(at, source.value.array.shape, self.shape, self.rows)
+        if window is None or self.masks or (definition.outside != SKIP and not window.is_inside):
+            return None
+        return window
+
+    @property
+    def size(self) -> int:
+        """How many terms are in memory at once."""
+        return prod(self.shape if self.window is None else self.window.shape)
+
+    def _best_of_window(self, window: Window, term: Node) -> tuple[Real, NDArray[np.int64]]:
+        """The largest or the smallest number of a tensor, and how many count."""
+        source, kind = self._of_elements(term), self.definition.combine
+        assert source is not None
+        array = self.evaluation.inputs[str(_innermost(term).value)]
+        dtype = DTYPES[name_of(array.dtype)]
+        if term.op == "read" and dtype.is_float:
+            order = order_of(array, dtype, largest="max" in kind)
+        else:
+            order = ranked(self._order(source.value))
+        best, positions = window.best(order, last=kind.startswith("last"))
+        terms = self._over_result(window.count())
+        if "_" in kind:
+            self._choose_indices(best, terms.shape)
+        picked = source.each(lambda numbers: self._over_result(numbers[tuple(positions)]))
+        if source.machine is not None:
+            worst, ends = source.full().wrong, source.between
+            err = NOTHING
+            if np.any(worst.is_positive):
+                err = self._best_numbers(worst, worst.order(), window).grown()
+            between = None
+            if ends is not None:
+                low, high = (
+                    self._best_numbers(end, ranked(self._order(end)), window)
+                    for end in (ends.low, ends.high)
+                )
+                between = Between(low, high)
+            picked = _extreme_of(picked, err, between)
+        return self._or_nothing(picked, terms > 0), terms
+
+    def _best_numbers(self, numbers: Any, order: NDArray[np.int64], window: Window) -> Any:
+        """The numbers of a window that are last in an order."""
+        _, positions = window.best(order, last=False)
+        return numbers.each(lambda array: self._over_result(array[tuple(positions)]))
+
+    def _order(self, value: Exact) -> NDArray[np.int64]:
+        """Whole numbers in the order in which numbers are better, NaN above all."""
+        order = exact.ordered(value)
+        if "min" in self.definition.combine:
+            missing = False if value.special is None else np.isnan(value.special)
+            order = np.where(missing, order, -order)  # NaN comes first all the same
+        return order
+
+    def _over_result(self, array: Array) -> Array:
+        """An array of the shape of the result with an axis for every index."""
+        return array.reshape((*array.shape, *[1] * len(self.summed)))
 
     def _search(self, value: Exact, mask: NDArray[np.bool_] | None) -> _Search:
         """Search each row of terms for the best of those that count."""
         kind = self.definition.combine
-        order = exact.ordered(value)
-        order = -order if "min" in kind else order
-        if "min" in kind and value.special is not None:  # NaN comes first all the same
-            order = np.where(np.isnan(value.special), -order, order)
+        order = self._order(value)
         if mask is not None:
             order, kept = np.broadcast_arrays(order, mask)
             lowest = int(np.asarray(order).min(initial=0))
@@ -547,6 +655,30 @@ class IndexSpace(PlainVisitor):
 
 def _entries(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def _extreme_of(picked: Real, err: Magnitude, between: Between | None) -> Real:
+    """The best of some numbers as a machine has it: off by ``err``, that of the worst of all.
+
+    Whichever it takes, it is no further off.
+    """
+    return Real(
+        picked.value,
+        picked.machine,
+        magnitude(picked.value),
+        err,
+        ~err.is_positive & picked.exact,
+        picked.grid,
+        positive=picked.positive,
+        between=between,
+    )
+
+
+def _innermost(node: Node) -> Node:
+    """The first argument of the first argument, and so on."""
+    while node.op in OF_ELEMENTS:
+        node = node.args[0]
+    return node
 
 
 def _each_once(choices: Array) -> Array | None:

@@ -150,6 +150,7 @@ class _MachineSpace(IndexSpace):
     ) -> None:
         super().__init__(evaluation, definition, part)
         self.style = style
+        self.window = None  # a machine visits every term
 
     def constant(self, value: Any) -> Real:
         return _floats(np.asarray(value).astype(np.float64))

@@ -96,7 +96,18 @@ class Magnitude:
         if not all(self.m.shape[axis] for axis in axes):
             return Magnitude(self.m.sum(axis=axes, keepdims=True))
         e = self.e.max(axis=axes, keepdims=True)
-        return Magnitude(self._at(e).max(axis=axes, keepdims=True) * GROWTH, e)
+        return Magnitude(self._at(e).max(axis=axes, keepdims=True), e).grown()
+
+    def grown(self) -> Magnitude:
+        """Return the numbers, larger by the error of a few operations."""
+        return Magnitude(self.m * GROWTH, self.e)
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the rank of each number."""
+        by_size = np.lexsort([self.m.ravel(), self.e.ravel(), np.isinf(self.m).ravel()])
+        order = np.empty(by_size.size, np.int64)
+        order[by_size] = np.arange(by_size.size)
+        return order.reshape(self.m.shape)
 
     def exceeds(self, other: Magnitude) -> NDArray[np.bool_]:
         """Return where self may be larger."""
