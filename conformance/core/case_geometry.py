@@ -50,7 +50,8 @@ class Geometry:
 
     def __init__(self, operator: Operator, cases: Sequence[Case]) -> None:
         self.bindings = [
-            Binding(operator, case.attributes, case.shapes, case.operands) for case in cases
+            Binding(operator, case.attributes, case.shapes, case.operands, case.types)
+            for case in cases
         ]
         self._batches = [
             (rows, _Batch(operator, [self.bindings[row] for row in rows]))
@@ -90,7 +91,7 @@ class _Batch:
             name: tuple(range(length)) for name, length in first.lengths.items()
         }
         deciding = (tensor.name for tensor in operator.inputs if tensor.entries is not None)
-        for name in (*operator.attributes, *operator.dims, *deciding):
+        for name in (*operator.attributes, *operator.dims, *deciding, *operator.types):
             try:
                 self.given[name] = _column([binding.value(name) for binding in bindings])
             except ConformanceError:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from conformance.core.changes import ORIGINAL, condition
+from conformance.core.changes import ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
 from conformance.core.implementation import Implementation
 from conformance.core.loader import load_operator, shipped_names
@@ -28,7 +28,7 @@ from conformance.errors import ConformanceError, ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.resources import directory
 from conformance.spec import schema_check
-from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why
+from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why, stated
 from conformance.spec.each_entries import each_choices, fill_template
 from conformance.spec.inapplicable import ADVICE, counted
 from conformance.spec.loader import read_text
@@ -42,15 +42,27 @@ BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", *OF_T
 RESULT = "result"
 """The role of the definition that an operator gives."""
 
+Edit = tuple[str, str, str]
+"""A place, a part of its text or nothing, and the text that is there instead."""
 
-def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
-    """Return an operator's mutants of the catalogue, in the order of their files."""
-    return _read(operator)[0]
+OUTPUTS = "outputs"
+"""What a place calls the definitions of all outputs."""
+
+FOLDER = "core"
+"""The folder of the files in ``specs/faults``."""
 
 
-def left_out(operator: Operator) -> tuple[LeftOut, ...]:
+def catalogue_mutants(operator: Operator, folder: str = FOLDER) -> tuple[Mutant, ...]:
+    """Return an operator's mutants of the catalogue, in the order of their files.
+
+    ``folder`` is that of the files in ``specs/faults``.
+    """
+    return _read(operator, folder)[0]
+
+
+def left_out(operator: Operator, folder: str = FOLDER) -> tuple[LeftOut, ...]:
     """Return the mutants of the catalogue that an operator lacks, each with the reason."""
-    return _read(operator)[1]
+    return _read(operator, folder)[1]
 
 
 MAX_ROLES = 8
@@ -72,27 +84,32 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
+def _read(operator: Operator, folder: str) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
     excluded: list[LeftOut] = []
-    mutants = [m for source in _files() for m in _mutants(source, (operator,), excluded)]
+    mutants = [m for source in _files(folder) for m in _mutants(source, (operator,), excluded)]
     return tuple(mutants), tuple(excluded)
 
 
 @cache
-def _files() -> tuple[Source, ...]:
-    paths = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+def _files(folder: str) -> tuple[Source, ...]:
+    paths = sorted((directory("specs") / "faults" / folder).glob("*.yaml"))
     return tuple(_sound(parse_yaml(read_text(path), str(path))) for path in paths)
 
 
-def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
-    """Parse a catalogue file into mutants, one for each shipped operator that can have it.
+def load_catalogue_text(
+    text: str, file: str = "<text>", operators: Iterable[Operator] | None = None
+) -> tuple[Mutant, ...]:
+    """Parse a catalogue file into mutants, one for each operator that can have it.
 
-    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
+    ``operators`` are the shipped ones by default. Raises
+    :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
     entries that no operator can have.
     """
     source = _sound(parse_yaml(text, file))
     excluded: list[LeftOut] = []
-    mutants = tuple(_mutants(source, map(load_operator, shipped_names()), excluded))
+    if operators is None:
+        operators = map(load_operator, shipped_names())
+    mutants = tuple(_mutants(source, operators, excluded))
     ids = {mutant.id for mutant in mutants}
     lacking = {reason.entry: reason for reason in reversed(excluded)}
     for name, raw in source.data["faults"].items():
@@ -131,6 +148,9 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
     if len(kinds) != 1:
         message = f"an entry has 'change', 'path' or 'machine', here are {len(kinds)} of them"
         source.problem(path, message, key=True)
+    for key in sorted({"elements", "also"} & raw.keys()):
+        if "change" not in raw:
+            source.problem((*path, key), f"'{key}' needs 'change'", key=True)
     for values in (values for values in _each(raw).values() if "path" in raw):
         for key, value in values.items():
             if type(value) is not int or value < 1:
@@ -141,7 +161,11 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
         *(
             fill_template(text, values)
             for _, values in each_choices(_each(raw))
-            for text in (*raw.get("change", ()), str(raw.get("path", {}).get("block", "")))
+            for text in (
+                *raw.get("change", ()),
+                *raw.get("also", ()),
+                str(raw.get("path", {}).get("block", "")),
+            )
         ),
     ]
     if any("{" in text for text in filled_texts):
@@ -165,15 +189,17 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
 
 def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """All expressions of an entry, and where they are."""
-    if "where" in raw:
-        yield ("where",), _text(raw["where"])
-    for location, new in raw.get("change", {}).items():
-        if isinstance(new, dict):
-            for part, other in new.items():
-                yield ("change", location, part), str(part)
-                yield ("change", location, part), _text(other)
-        else:
-            yield ("change", location), _text(new)
+    for key in ("where", "elements"):
+        if key in raw:
+            yield (key,), _text(raw[key])
+    for key in ("change", "also"):
+        for location, new in raw.get(key, {}).items():
+            if isinstance(new, dict):
+                for part, other in new.items():
+                    yield (key, location, part), str(part)
+                    yield (key, location, part), _text(other)
+            else:
+                yield (key, location), _text(new)
 
 
 def _text(raw: Any) -> str:
@@ -198,6 +224,8 @@ def _mutants(
                     why = Why.IDLE if isinstance(error, Idle) else Why.LACKS
                     excluded.append(LeftOut(operator.op, name, id_, why, error.lacks, error))
                     continue
+                spelled = (id_, operator.op, operator.op.rpartition("-")[0])
+                equivalent = raw.get("equivalent", {})
                 yield Mutant(
                     id=id_,
                     kind=source.data["kind"],
@@ -206,6 +234,8 @@ def _mutants(
                     description=fill_template(raw["says"], keys),
                     where_to_look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
+                    equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
+                    stated_equivalences=tuple(stated(raw.get("stated", ()), spelled)),
                     cause=fill_template(raw.get("cause", ""), keys),
                     fixed=raw.get("fixed", {}),
                 )
@@ -216,6 +246,7 @@ def _change(
 ) -> DefinitionChange:
     """The change of an entry in an operator's words; raises what the operator lacks of it."""
     operator = roles.operator
+    roles.check(raw)
     where = roles.spoken(fill_template(_text(raw["where"]), values)) if "where" in raw else ""
     if where:
         condition(operator, where)
@@ -223,7 +254,12 @@ def _change(
         return HabitChange(id_, Style(**raw["machine"]), where)
     if "path" in raw:
         return _path(roles, id_, raw["path"], values, where)
-    change = TextChange(id_, tuple(_edits(roles, raw["change"], values)), where)
+    elements = fill_template(_text(raw.get("elements", "")), values)
+    edits = list(_edits(roles, raw["change"], elements, values))
+    for location, new in raw.get("also", {}).items():
+        for text in [{part: new[part]} for part in new] if isinstance(new, dict) else [new]:
+            edits += _possible(roles, {location: text}, elements, values)
+    change = TextChange(id_, tuple(edits), where)
     changed = Implementation(operator, change).under([change])
     trees = (
         [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
@@ -246,18 +282,29 @@ def _words(operator: Operator) -> list[Any]:
     return defaults + [(d.combine, str(d.outside)) for d in operator.define.values()]
 
 
+def _possible(
+    roles: _Roles, change: Mapping[str, Any], elements: str, values: Mapping[str, str]
+) -> list[Edit]:
+    """The edits of a change, none where the operator lacks what it speaks of."""
+    try:
+        edits = list(_edits(roles, change, elements, values))
+        texts_of(roles.operator, *TextChange("", tuple(edits)).changes)
+    except ExpressionError:
+        return []
+    return edits
+
+
 def _edits(
-    roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
-) -> Iterator[tuple[str, str, str]]:
+    roles: _Roles, change: Mapping[str, Any], elements: str, values: Mapping[str, str]
+) -> Iterator[Edit]:
+    """The edits of a change, which leave what ``elements`` does not hold for as it is."""
     for raw_place, new in change.items():
-        location = roles.location(fill_template(raw_place, values))
-        if isinstance(new, dict):
-            for part, other in new.items():
-                texts = (fill_template(_text(text), values) for text in (part, other))
-                old, text = map(roles.spoken, texts)
-                yield location, old, text
-        else:
-            yield location, "", roles.spoken(fill_template(_text(new), values))
+        for location in roles.locations(fill_template(raw_place, values)):
+            parts = new if isinstance(new, dict) else {"": new}
+            for part, other in parts.items():
+                old, text = (fill_template(_text(text), values) for text in (part, other))
+                text = f"where({elements}, {text}, {old or ORIGINAL})" if elements else text
+                yield location, old and roles.spoken(old), roles.spoken(text)
 
 
 def _path(
@@ -291,8 +338,9 @@ class _Roles:
     def of(cls, operator: Operator) -> _Roles:
         names = set(BUILT_IN) | FUNCTIONS.keys()
         sections = (operator.attributes, operator.dims, operator.let, operator.tensors)
-        for section in (*sections, operator.define, operator.groups):
+        for section in (*sections, operator.define, operator.groups, operator.types):
             names |= section.keys()
+        names.update(*operator.types.values())
         for attribute in operator.attributes.values():
             names |= {*attribute.values} | ({attribute.per} if attribute.per else set())
         names |= {dim.per for dim in operator.dims.values() if dim.per}
@@ -310,6 +358,27 @@ class _Roles:
     def name(self, role: str) -> str:
         """The name that the operator has for a role."""
         return self.texts.get(role, role)
+
+    def check(self, raw: Mapping[str, Any]) -> None:
+        """Raise ExpressionError if an entry is not for operators with such roles."""
+        for role in raw.get("has", ()):
+            if self.name(role) == role and role not in self.names:
+                raise ExpressionError(f"{self.operator.op} has no '{role}'", lacks=role)
+        for role in raw.get("lacks", ()):
+            if self.name(role) != role or role in self.names:
+                raise ExpressionError(f"{self.operator.op} has '{role}'", lacks=f"no {role}")
+        combines = self.operator.define[self.name(RESULT)].combine
+        if combines not in raw.get("combines", (combines,)):
+            message = f"{self.operator.op} combines by {combines or 'nothing'}"
+            raise ExpressionError(message, lacks=" or ".join(raw["combines"]))
+
+    def locations(self, text: str) -> list[str]:
+        """A place in the words of the operator, in each output's definition if it says so."""
+        first, _, rest = text.removeprefix("define.").partition(".")
+        if not text.startswith("define.") or first != OUTPUTS:
+            return [self.location(text)]
+        names = [output.name for output in self.operator.outputs]
+        return [self.location(f"define.{name}.{rest}") for name in names]
 
     def location(self, text: str) -> str:
         """A place in the words of the operator, which must be there."""

@@ -21,8 +21,8 @@ from conformance.spec.yaml_source import Source
 ORIGINAL = "original"
 """A name that stands for what was there."""
 
-WHOLE = "total"
-"""What a definition without another end gives."""
+UNSTATED: Mapping[str, str] = {"finish": "total", "keep": "true"}
+"""What a definition computes with where it states nothing, by part."""
 
 
 Change = Mapping[str, "str | Mapping[str, str]"]
@@ -52,7 +52,7 @@ def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:
     for change in changes:
         for location, new in change.items():
             section, last = _section(operator, operator.data, location)
-            stated = section.get(last, WHOLE if last == "finish" else ORIGINAL)
+            stated = section.get(last, UNSTATED.get(last, ORIGINAL))
             old = texts.get(location, _text(stated))
             if isinstance(new, Mapping):
                 for part, other in new.items():
@@ -87,11 +87,11 @@ def _entry(text: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def condition(operator: Operator, text: str) -> Node:
-    """Return the tree of a condition over the names of a case.
+    """Return the tree of a condition over the names and the element types of a case.
 
     Raises :class:`~conformance.errors.ExpressionError` or SpecError where it makes no sense.
     """
-    return operator.condition(text)
+    return operator.condition_with_types(text)
 
 
 def replaced(text: str, part: str, other: str, *, needed: bool = True) -> str:

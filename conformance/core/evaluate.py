@@ -64,7 +64,10 @@ class Evaluation:
             for tensor in operator.inputs
             if tensor.entries is not None and tensor.name in self.inputs
         }
-        self.binding = Binding(operator, attributes, shapes, self.operands)
+        types = {
+            operator.tensors[name].type: name_of(array.dtype) for name, array in self.inputs.items()
+        }
+        self.binding = Binding(operator, attributes, shapes, self.operands, types)
         # Whole numbers are computed as such: nothing of them may be off.
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}

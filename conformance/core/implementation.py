@@ -106,7 +106,8 @@ class _Mutated(Evaluation):
             self.binding = original.binding.under(operator)
         else:
             shapes = {name: array.shape for name, array in self.inputs.items()}
-            self.binding = Binding(operator, attributes, shapes, original.operands)
+            types = original.binding.types
+            self.binding = Binding(operator, attributes, shapes, original.operands, types)
         self.unchanged = self._unchanged(original)
         for name in self.unchanged:
             self._results[name] = original.result(name)

@@ -32,6 +32,9 @@ from conformance.spec.yaml_source import Path, Source
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
 
+OF_ENDS = frozenset({"total", "terms"})
+"""Names that only the end of a definition may use: what was combined, and how many terms."""
+
 ROUNDINGS = ("nearest", "away", "toward_zero")
 """Roundings to whole numbers; of two that are nearest the even one, or that farther from 0."""
 
@@ -582,7 +585,7 @@ class _Reader:
 
     def check_roles(self, define: Mapping[str, Definition]) -> None:
         """Note what the roles name that there is not."""
-        names = {*self.scope, *self.words, *FUNCTIONS, *self.data.get("let", {})}
+        names = {*self.scope, *self.words, *FUNCTIONS, *OF_ENDS, *self.data.get("let", {})}
         for definition in define.values():
             names |= {*definition.at, *definition.over, *definition.abbreviations}
         for role, raw in self.items("roles"):

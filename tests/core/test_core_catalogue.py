@@ -14,7 +14,7 @@ from core_draws import drawn
 from conformance.core.catalogue import catalogue_mutants, left_out, load_catalogue_text
 from conformance.core.data import inputs_of
 from conformance.core.implementation import Implementation
-from conformance.core.kills import is_killed
+from conformance.core.kills import implementation_of, is_killed
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
 from conformance.core.operator import read_operator
@@ -23,7 +23,7 @@ from conformance.errors import SpecError
 from conformance.generate.definition_pool import drawn_pool
 from conformance.model import Case
 from conformance.resources import directory
-from conformance.spec.catalogue import Why
+from conformance.spec.catalogue import StatedEquivalence, Why
 
 FILES = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
 LATEST = (
@@ -120,6 +120,85 @@ def test_the_padding_of_a_public_report() -> None:
     assert result(case.op, "same-pad-ignores-dilation", case, x, w) == [2, 3, 3, 3, 3, 2]
 
 
+TRIAL = """op: Trial-1
+types: {T: [f32, f64]}
+dims: {N: {}, K: {}}
+roles: {inner: k}
+inputs: [{name: X, type: T, shape: [N, K]}]
+define:
+  Y: {at: {n: N}, over: {k: K}, term: "X[n, k]", combine: sum}
+  Z: {at: {n: N}, over: {k: K}, term: "X[n, k]", combine: max, finish: total + 1}
+outputs: [{name: Y, type: T}, {name: Z, type: T}]
+"""
+
+
+def of_trial(entry: str) -> list[list[float]]:
+    """The outputs that an entry leaves of 1, 2; 3, 4."""
+    operator = read_operator(TRIAL)
+    (mutant,) = load_catalogue_text(f"{HEAD}  x:\n    says: S.\n{entry}\n", "x.yaml", (operator,))
+    case = Case("Trial-1", {"T": "f32"}, {"X": (2, 2)}, {})
+    subject = Subject(operator, case, [np.float32([[1, 2], [3, 4]])])
+    return [output.tolist() for output in subject.under(implementation_of(operator, mutant))]
+
+
+@pytest.mark.parametrize(
+    ("entry", "outputs"),
+    [
+        # Every output, the elements named only; there was no condition to keep a term.
+        ("    change: {define.outputs.finish: 0}\n    elements: n == 1", [[3, 0], [3, 0]]),
+        ("    change: {define.outputs.keep: original and inner > 0}", [[2, 4], [3, 5]]),
+        (
+            "    change: {define.Y.finish: {total: total + 1}}\n    elements: n == 0",
+            [[4, 7], [3, 5]],
+        ),
+        # Also what only some operators have; here the first output has no 1.
+        (
+            "    change: {define.Y.finish: 0}\n    also: {define.Z.finish: {1: 2}, let.a: 1}",
+            [[0, 0], [4, 6]],
+        ),
+        ("    change: {define.Y.finish: 0}\n    where: T == f32", [[0, 0], [3, 5]]),
+        ("    change: {define.Y.finish: 0}\n    where: T == f64", [[3, 7], [3, 5]]),
+        (
+            "    change: {define.Y.finish: 0}\n    has: [inner]\n    lacks: [outer]",
+            [[0, 0], [3, 5]],
+        ),
+        ("    change: {define.Y.finish: 0}\n    combines: [sum]", [[0, 0], [3, 5]]),
+    ],
+)
+def test_an_entry_says_which_cases_and_elements_it_is_of(
+    entry: str, outputs: list[list[float]]
+) -> None:
+    assert of_trial(entry) == outputs
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("has: [outer]", "Trial-1 has no 'outer'"),
+        ("lacks: [inner]", "Trial-1 has 'inner'"),
+        ("combines: [max, min]", "Trial-1 combines by sum"),
+    ],
+)
+def test_an_entry_says_which_operators_it_is_of(limit: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        of_trial(f"    change: {{define.Y.finish: 0}}\n    {limit}")
+
+
+def test_an_entry_says_why_no_case_can_kill_it() -> None:
+    entry = """  x-{k}:
+    each: {k: {"0": 0, "1": 1}}
+    says: S.
+    change: {define.Y.finish: "{k}"}
+    equivalent: {x-0: It is.}
+    stated: [{types: [f64], of: [Trial], why: None is drawn.}, {ranks: [3], of: [x-0], why: No.}]
+"""
+    first, second = load_catalogue_text(HEAD + entry, "x.yaml", (read_operator(TRIAL),))
+    assert (first.equivalent, second.equivalent) == ("It is.", "")
+    none_is_drawn = StatedEquivalence("None is drawn.", types=("f64",))
+    assert second.stated_equivalences == (none_is_drawn,)
+    assert first.stated_equivalences == (none_is_drawn, StatedEquivalence("No.", ranks=(3,)))
+
+
 @pytest.mark.parametrize(
     ("role", "line", "column", "message"),
     [
@@ -180,6 +259,24 @@ outputs: [{{name: Y, type: T}}]
             "'each' does not give every {name}",
         ),
         ("  x:\n    says: S.\n    where: 1 <\n    change: {let.out: 1}\n", 8, 15, "invalid syntax"),
+        (
+            "  x:\n    says: S.\n    elements: 1 <\n    change: {let.out: 1}\n",
+            8,
+            18,
+            "invalid syntax",
+        ),
+        (
+            "  x:\n    says: S.\n    machine: {flushes: true}\n    elements: n == 0\n",
+            9,
+            5,
+            "'elements' needs 'change'",
+        ),
+        (
+            "  x:\n    says: S.\n    change: {let.out: 1}\n    lacks: [out]\n",
+            6,
+            3,
+            "no shipped operator can have this mutant",
+        ),
     ],
 )
 def test_hostile_files_are_refused_by_line_and_column(
