@@ -153,7 +153,7 @@ def test_every_known_bug_is_killed_at_both_levels(op: str) -> None:
     assert [bug.id for bug in counted if not bug.excused_by and bug.id not in must] == []
 
 
-@pytest.mark.parametrize("op", filter(is_defined, RECORDED))
+@pytest.mark.parametrize("op", [op for op in RECORDED if is_defined(op)])
 def test_mutants_of_a_definition_are_killed_or_listed_as_survivors(op: str) -> None:
     cases = read_recorded_cases(recorded_cases_file(op))
     killed = {mutant for entry in cases.recorded for mutant in entry.kills}
