@@ -15,7 +15,7 @@ from conformance.core.binding import Binding
 from conformance.core.bounds import Machine
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
-from conformance.core.operator import Interpretation, Operator
+from conformance.core.operator import Interpretation, Operator, Output
 from conformance.core.tiled import slack
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import ExpressionError, InvalidCase, SpecError
@@ -49,7 +49,7 @@ def answers(
         if array is not None
     }
     evaluations = _Evaluations(operator, case.attributes, given, flushes)
-    return tuple(evaluations.answer(number) for number in range(len(operator.outputs)))
+    return tuple(map(evaluations.answer, operator.outputs))
 
 
 class _Evaluations:
@@ -62,51 +62,49 @@ class _Evaluations:
         inputs: Mapping[str, Array],
         flushes: bool,
     ) -> None:
-        self.operator = operator
+        self.operator, self.attributes = operator, attributes
         self.flushes = flushes
-        self._case = operator, attributes, inputs
-        self._by_machine: dict[Machine, Evaluation] = {}
+        self._ideal = Evaluation(operator, attributes, inputs, IDEAL)
+        self._by_machine = {IDEAL: self._ideal}
 
     def by(self, machine: Machine) -> Evaluation:
         """Return the case as a machine computes it."""
         if machine not in self._by_machine:
-            self._by_machine[machine] = Evaluation(*self._case, machine)
+            self._by_machine[machine] = self._ideal.by(machine)
         return self._by_machine[machine]
 
-    def answer(self, number: int) -> Answer:
+    def answer(self, output: Output) -> Answer:
         """Return what an output must be."""
-        output = self.operator.outputs[number]
-        dtype = DTYPES[self.by(IDEAL).dtype_of(output)]
+        dtype = DTYPES[self._ideal.dtype_of(output)]
         if not dtype.is_float:
-            ideal = self.by(IDEAL)
             return Answer(
                 output.name,
                 dtype.name,
-                ideal.intervals()[number].lo,
-                open=self._open(number, {}),
-                choices=ideal.choices(output),
+                self._ideal.interval(output).lo,
+                open=self._open(output, {}),
+                choices=self._ideal.choices(output),
             )
         formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
         machines = {name: Machine(f, self.flushes) for name, f in formats.items()}
         standard = self.by(machines["standard"])
-        ends = {name: self.by(machine).intervals()[number] for name, machine in machines.items()}
+        ends = {name: self.by(machine).interval(output) for name, machine in machines.items()}
         has_native = formats["native"] != formats["standard"]
-        bits = self._open(number, {name: interval.unspecified for name, interval in ends.items()})
+        bits = self._open(output, {name: interval.unspecified for name, interval in ends.items()})
         return Answer(
             name=output.name,
             dtype=dtype.name,
-            expected=standard.outputs(wide=True)[number],
-            rounded=standard.outputs()[number],
+            expected=standard.output(output, wide=True),
+            rounded=standard.output(output),
             lo=ends["standard"].lo,
             hi=ends["standard"].hi,
             lo_native=ends["native"].lo if has_native else None,
             hi_native=ends["native"].hi if has_native else None,
             open=bits,
-            slack=slack(standard, self._case[1], output, ends["standard"]),
+            slack=slack(standard, self.attributes, output, ends["standard"]),
         )
 
     def _open(
-        self, number: int, masks: Mapping[str, NDArray[np.bool_]]
+        self, output: Output, masks: Mapping[str, NDArray[np.bool_]]
     ) -> NDArray[np.uint8] | None:
         """The elements that are not checked, by precision; None if all are."""
         bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
@@ -114,7 +112,7 @@ class _Evaluations:
         # What has no value in the document is open to every machine.
         if not masks or (stated and np.any(bits)):
             # Ends of a machine that rounds nothing have a million bits.
-            nowhere = self.by(IDEAL).unspecified(self.operator.outputs[number])
+            nowhere = self._ideal.unspecified(output)
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
 

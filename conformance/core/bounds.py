@@ -914,12 +914,17 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     halfway between two values, either is accepted.
     """
     assert real.machine is not None
-    bound, unknown = real.wrong.number()
-    if real.between is None:
-        low, high = exact.ends(real.value)
-        lo, hi = exact.add(low, exact.negative(bound)), exact.add(high, bound)
+    wrong = real.wrong
+    unknown = np.isinf(wrong.m)
+    lo: Exact
+    hi: Exact
+    if real.between is not None:
+        lo, hi = exact.end(real.between.low, "lower"), exact.end(real.between.high, "upper")
     else:
-        lo, hi = exact.ends(real.between.low)[0], exact.ends(real.between.high)[1]
+        lo, hi = exact.ends(real.value)
+        if np.any(wrong.is_positive):
+            bound, _ = wrong.number()
+            lo, hi = exact.add(lo, exact.negative(bound)), exact.add(hi, bound)
     assert isinstance(lo, Number)
     assert isinstance(hi, Number)
     least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")

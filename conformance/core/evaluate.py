@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,10 @@ rational number that is further off differs from a boundary by more (degrees bel
 
 BLOCK = 1 << 21
 """Terms that are evaluated at once: some 200 MB with all that is traced of them."""
+
+
+PART = 1 << 17
+"""Elements whose intervals are computed at once: some 50 MB."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +75,22 @@ class Evaluation:
             operator.tensors[name].type: name_of(array.dtype) for name, array in self.inputs.items()
         }
         self.binding = Binding(operator, attributes, shapes, self.operands, types)
+        self._compute_by(machine)
+        broken = self.binding.violations()
+        if broken:
+            raise InvalidCase(f"{operator.op}: {', '.join(broken)} does not hold", broken)
+
+    def _compute_by(self, machine: Machine | None) -> None:
         # Whole numbers are computed as such: nothing of them may be off.
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
         self._results: dict[str, Result] = {}
-        broken = self.binding.violations()
-        if broken:
-            raise InvalidCase(f"{operator.op}: {', '.join(broken)} does not hold", broken)
+
+    def by(self, machine: Machine | None) -> Evaluation:
+        """Return the same case as another machine computes it."""
+        other = copy(self)
+        other._compute_by(machine)
+        return other
 
     def _check_types(self) -> None:
         """Refuse inputs of other types than the operator has, or of two types for one variable."""
@@ -142,10 +158,11 @@ class Evaluation:
 
         Where ``wide``, numbers that are not whole are in float64.
         """
-        return [
-            self._arranged(output, self._rounded(output, self._dtype(output, wide)))
-            for output in self.operator.outputs
-        ]
+        return [self.output(output, wide) for output in self.operator.outputs]
+
+    def output(self, output: Output, wide: bool = False) -> Array:
+        """Return one of the :meth:`outputs`."""
+        return self._arranged(output, self._rounded(output, self._dtype(output, wide)))
 
     def _dtype(self, output: Output, wide: bool) -> DType:
         dtype = DTYPES[self.dtype_of(output)]
@@ -153,7 +170,21 @@ class Evaluation:
 
     def intervals(self) -> list[Interval]:
         """Return what is accepted of each output; of whole numbers, the value alone."""
-        return [self._interval(output) for output in self.operator.outputs]
+        return [self.interval(output) for output in self.operator.outputs]
+
+    def interval(self, output: Output) -> Interval:
+        """Return what is accepted of an output."""
+        with precision(FIRST_PRECISION):
+            value = self.value(output.name)
+            dtype = DTYPES[self.dtype_of(output)]
+            if not isinstance(value, Real) or not dtype.is_float:
+                array = self._arranged(output, self._rounded(output, dtype))
+                unspecified = self.result(output.name).unspecified
+                if isinstance(value, Real) and isinstance(value.value, Number):
+                    fits = _fits_type(value.value, dtype, self._rounding_of(output))
+                    unspecified = unspecified | ~fits
+                return Interval(array, array, self._arranged(output, unspecified))
+            return self.accepted(output, value)
 
     def dtype_of(self, output: Output) -> str:
         """Return the element type of an output.
@@ -203,21 +234,8 @@ class Evaluation:
         with precision(FIRST_PRECISION):
             value = self.value(output.name)
             if not isinstance(value, Real) or not DTYPES[self.dtype_of(output)].is_float:
-                return self._interval(output).unspecified
+                return self.interval(output).unspecified
             return self._arranged(output, bounds.unspecified(value))
-
-    def _interval(self, output: Output) -> Interval:
-        with precision(FIRST_PRECISION):
-            value = self.value(output.name)
-            dtype = DTYPES[self.dtype_of(output)]
-            if not isinstance(value, Real) or not dtype.is_float:
-                array = self._arranged(output, self._rounded(output, dtype))
-                unspecified = self.result(output.name).unspecified
-                if isinstance(value, Real) and isinstance(value.value, Number):
-                    fits = _fits_type(value.value, dtype, self._rounding_of(output))
-                    unspecified = unspecified | ~fits
-                return Interval(array, array, self._arranged(output, unspecified))
-            return self.accepted(output, value)
 
     def choices(self, output: Output) -> Array | None:
         """Return the whole numbers that are allowed for each element of an output.
@@ -232,7 +250,14 @@ class Evaluation:
 
     def accepted(self, output: Output, value: Real) -> Interval:
         """Return what is accepted of an output of floating-point numbers, given its value."""
-        ends = bounds.interval(value, DTYPES[self.dtype_of(output)])
+        dtype, shape = DTYPES[self.dtype_of(output)], value.value.array.shape
+        ends: Iterable[Array] = ()
+        if prod(shape) <= PART:
+            ends = bounds.interval(value, dtype)
+        else:
+            axis = int(np.argmax(shape))
+            parts = [bounds.interval(part, dtype) for part in _parts(value, axis)]
+            ends = (np.concatenate(arrays, axis) for arrays in zip(*parts, strict=True))
         return Interval(*(self._arranged(output, array) for array in ends))
 
     def shape_of(self, output: Output) -> tuple[int, ...]:
@@ -262,6 +287,19 @@ def reference_outputs(
     arrays = [None if array is None else np.asarray(array) for array in inputs]
     given = dict(zip(names, arrays, strict=False))
     return Evaluation(operator, attributes, given).outputs(wide=True)
+
+
+def _parts(value: Real, axis: int) -> Iterator[Real]:
+    """Numbers part by part of an axis, so that bounds of few are in memory at once."""
+    extent = value.value.array.shape[axis]
+    count = max(1, extent * PART // value.value.array.size)
+    for first in range(0, extent, count):
+        part = (*[slice(None)] * axis, slice(first, first + count))
+        yield value.each(partial(_at, part))
+
+
+def _at(part: tuple[slice, ...], array: Array) -> Array:
+    return np.asarray(array[part])
 
 
 def _is_float(array: Array) -> bool:

@@ -161,12 +161,13 @@ def ends(value: Exact) -> tuple[Number, Number]:
 
     Of exact numbers they are the numbers themselves, twice.
     """
+    return end(value, "lower"), end(value, "upper")
+
+
+def end(value: Exact, side: str) -> Number:
+    """Return the lower or the upper ends of balls; see :func:`ends`."""
     if isinstance(value, Number):
-        return value, value
-    return _end(value, "lower"), _end(value, "upper")
-
-
-def _end(value: Ball, side: str) -> Number:
+        return value
     flat = [
         getattr(ball, side)().man_exp() if ball.is_finite() else (fmpz(0), fmpz(0))
         for ball in value.mid.ravel()
