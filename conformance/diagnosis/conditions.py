@@ -96,6 +96,7 @@ def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separ
 
     Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
     told where the failures then are exactly those that are described.
+    Conditions that are told anyway get no further one that drops few vectors: that may be chance.
     None where nothing is shared that most passing vectors lack, where nothing passed, and of a
     single failure, which is no pattern.
     """
@@ -110,17 +111,31 @@ def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separ
     absent = [Condition(feature, holds=False) for feature in lacking]
     met = {condition: _met(condition, passed_features) for condition in (*present, *absent)}
     best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
+
+    def is_worth(met_count: int, tried: int) -> bool:
+        """Whether the best of ``tried`` conditions drops more passing vectors than by chance."""
+        dropped = best[0] - met_count
+        if best[0] > TOLERATED * len(passed):
+            return True
+        ways = math.comb(len(failed) + best[0], dropped)
+        return tried * math.comb(best[0], dropped) <= CHANCE * ways
+
     for count in range(1, min(MAX_CONDITIONS, len(failed) - 1) + 1):
         candidate = _fewest(_some(present, count, met), met)
         # One more condition has to be worth it, or it describes the suite and not the failures.
-        if candidate is not None and 2 * candidate[0] <= best[0]:
+        if (
+            candidate is not None
+            and 2 * candidate[0] <= best[0]
+            and is_worth(candidate[0], len(present))
+        ):
             best = candidate
         if best[0]:
             beside = product(_some(present, count - 1, met), absent)
             exact = _fewest(
                 ((*conditions, absent_condition) for conditions, absent_condition in beside), met
             )
-            best = exact if exact is not None and exact[0] == 0 else best
+            if exact is not None and exact[0] == 0 and is_worth(0, len(absent)):
+                best = exact
         if best[0] == 0:
             break
     if best[0] > TOLERATED * len(passed):

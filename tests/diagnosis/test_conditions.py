@@ -70,6 +70,21 @@ def test_an_edge_and_what_is_lacking_beside_it() -> None:
     assert find_separation(failed, passed) == Separation(conditions, 4, 0, 3)
 
 
+@pytest.mark.parametrize(
+    ("passing_count", "lacking"), [(1, ()), (3, (Condition("d", holds=False),))]
+)
+def test_a_condition_that_drops_so_few_vectors_may_be_chance(
+    passing_count: int, lacking: tuple[Condition, ...]
+) -> None:
+    """Of 100 vectors 10 fail, all with a; of those that pass a few have it, beside d."""
+    failed = results([frozenset("a")] * 10, Status.FAIL)
+    hidden = [frozenset("ad")] * passing_count
+    passed = results([*hidden, *[frozenset("bc")] * (90 - passing_count)], Status.PASS)
+    met_count = 0 if lacking else passing_count
+    conditions = (Condition("a"), *lacking)
+    assert find_separation(failed, passed) == Separation(conditions, 10, met_count, 90)
+
+
 def test_an_attribute_that_failing_vectors_leave_out() -> None:
     alike = [frozenset("a")] * 3
     failed = [replace(one, left_out=("dilations",)) for one in results(alike, Status.FAIL)]

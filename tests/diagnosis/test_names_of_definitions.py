@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
+import pytest
 
+from conformance.core.evaluate import Evaluation
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
+from conformance.implementations import implementation_of
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.specification import build, find_spec, mutants_of
 
@@ -73,6 +77,19 @@ def test_a_mutant_everywhere_is_named() -> None:
     failed, (explanation,) = explained(lost_columns)
     assert explanation.ids == ("column-tail-of-pack-zero-4",)
     assert len(explanation.agreements) == len(failed) == 48
+
+
+def test_outputs_far_from_those_of_a_mutant_take_no_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vector = next(v for v in VECTORS.values() if v.answers[0].expected.shape == (4, 6))
+    observed = ObservedVector(
+        find_spec(OP), vector, (1000 * vector.answers[0].expected,), precision={}, level="must"
+    )
+    lost = next(m for m in mutants_of(find_spec(OP)) if m.id == "column-tail-of-pack-zero-4")
+    monkeypatch.setattr(Evaluation, "intervals", lambda _: pytest.fail("intervals evaluated"))
+    implementation = implementation_of(find_spec(OP), lost.change)
+    assert observed.agreement(implementation, {}) is Agreement.NONE
 
 
 def test_a_pass_contradicts_though_the_suite_records_no_kill_of_it() -> None:
