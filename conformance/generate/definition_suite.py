@@ -7,6 +7,7 @@ kills is added. The rest is not seen to show.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +40,10 @@ POOL = 8_000
 SMOKE_POOL = 600
 
 ENOUGH_KILLS = 3
-"""Cases of a partition that kill a mutant, after which it is not tried on others."""
+"""Cases of a partition that kill a mutant, after which it is not tried on others.
+
+Those of smoke are tried on all, since a run of it alone counts only what they kill.
+"""
 
 BESIDE = 60
 """Further cases of a partition that what is not killed is tried on."""
@@ -74,7 +78,8 @@ class PartitionTask:
             vector = build(self.operator, entry.case)
             members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
             if SuiteName.LARGE not in entry.suites:
-                kills[vector.id] = _kills(runner, vector, counts, ENOUGH_KILLS)
+                enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
+                kills[vector.id] = _kills(runner, vector, counts, enough)
         for case in self._further():
             if all(counts[mutant.id] for mutant in runner.mutants):
                 break
