@@ -938,6 +938,8 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
+    with np.errstate(invalid="ignore"):  # NaN is not below zero
+        least = np.where(real.positive & (least < zero), zero, least)
     return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
 
 

@@ -113,6 +113,10 @@ def compare(op: str, seed: int) -> dict[str, int]:
     # The bound for norms has no exact sums; adding 0, as padding is, rounds nothing, and a window
     # with a single number divides it once, which loses half of what the bound for sums allows.
     reason = _has_zero(attributes, data, value.shape) | _is_exact(evaluation)
+    if op == "onnx.LpPool-22":
+        # A power that underflows is off by (p - 1) / 2 or two of the smallest numbers, not by four.
+        powers = hi.astype(np.float64) ** attributes["p"]
+        reason |= powers < 2.0**machine.format.emin
     assert not (narrower & ~reason).any(), (seed, attributes)
     return {
         "equal": int((graded & ~narrower & ~wider).sum()),

@@ -508,16 +508,14 @@ def test_what_is_flushed_has_no_power() -> None:
     assert value <= bound <= value * (1 + Fraction(1, 2**20))
 
 
-def test_a_machine_that_flushes_may_give_what_others_give() -> None:
-    ends = []
+def test_the_mean_of_ones_is_not_negative_on_any_machine() -> None:
+    """Though 998 additions in bf16 may be further off than it is large."""
     for flushes in (False, True):
         machine = Machine(DTYPES["bf16"], flushes)
         ones = bounds.source(np.ones((1, 999), DTYPES["bf16"].numpy), DTYPES["bf16"], machine)
         mean = bounds.divide(bounds.summed(ones, (1,)), bounds.constant(999, machine))
         low, high, _ = bounds.interval(mean, DTYPES["bf16"])
-        ends.append((float(low[0, 0]), float(high[0, 0])))
-    assert ends[0][0] < 0
-    assert ends[1] == ends[0]
+        assert (low.item(), high.item()) == (0, 4.96875)
 
 
 def test_what_overflows_on_the_way_to_a_root_is_infinite_and_nothing_else() -> None:

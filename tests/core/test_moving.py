@@ -113,6 +113,19 @@ def test_negative_tests_keep_their_names_and_levels(path: Path, exhaustive: bool
         assert specification.level_of(operator, entry.case) == entry.level, (vector.id, broken)
 
 
+@pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
+def test_profiles_hold_for_the_same_cases(path: Path, exhaustive: bool) -> None:
+    operator, rules = definition(path), loader.find_spec(path.stem)
+    assert [p.name for p in operator.profiles] == [p.name for p in rules.profiles]
+    conditions = [
+        [specification.condition_of(spec, p.when) for p in specification.profiles_of(spec)]
+        for spec in (operator, rules)
+    ]
+    for entry in sample(path, exhaustive, lambda entry: entry.case.reject is None):
+        ours, theirs = ([c.holds(entry.case) for c in each] for each in conditions)
+        assert ours == theirs, entry.case.id
+
+
 def differences(operator: Operator, vector: Vector) -> Iterator[str]:
     """Say how a definition departs from the vector of the rules; narrower intervals do not."""
     try:
