@@ -29,6 +29,9 @@ from conformance.reference.exact import Integers, Ties, as_wide, bit_length, rou
 NARROW = 62
 """Bits that int64 is trusted with."""
 
+PART = 1 << 17
+"""Numbers that are rounded at once: some 20 MB."""
+
 Change = Callable[[Array], Array]
 
 
@@ -148,9 +151,15 @@ def _longest(ints: Any) -> int:
 
 def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
     """Round each number once to the nearest of a type; infinities and NaN stay."""
-    array = round_ratio(value.num, value.den, value.exp, dtype, ties=ties).reshape(
-        np.broadcast_shapes(np.shape(value.num), np.shape(value.den))
-    )
+    shape = np.broadcast_shapes(np.shape(value.num), np.shape(value.den))
+    num = np.broadcast_to(value.num, shape).reshape(-1)
+    den = value.den if isinstance(value.den, int) else np.broadcast_to(value.den, shape).reshape(-1)
+    array = np.empty(num.size, dtype.numpy)
+    for first in range(0, num.size, PART):
+        part = slice(first, first + PART)
+        below = den if isinstance(den, int) else den[part]
+        array[part] = round_ratio(num[part], below, value.exp, dtype, ties=ties)
+    array = array.reshape(shape)
     if value.special is None:
         return array
     return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
