@@ -127,7 +127,7 @@ class Evaluation:
 
     def _in_blocks(self, definition: Definition) -> Result:
         """A definition, part by part of its longest index where there are many terms."""
-        space = self.space(definition)
+        space = self.space(definition).without_unread()
         size = space.size
         if size <= BLOCK or not space.rows:
             return space.evaluate()
@@ -135,7 +135,7 @@ class Evaluation:
         extent = space.shape[axis]
         count = max(1, extent * BLOCK // size)
         parts = [
-            self.space(definition, (axis, slice(first, first + count))).evaluate()
+            self.space(definition, (axis, slice(first, first + count))).without_unread().evaluate()
             for first in range(0, extent, count)
         ]
         return concatenated(parts, axis)

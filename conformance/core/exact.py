@@ -460,8 +460,8 @@ def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
     return np.where(unordered, np.nan, np.where(equal, 0.0, np.where(infinite, special, sign)))
 
 
-def total(a: Exact, axes: tuple[int, ...]) -> Exact:
-    """Sum over axes, which stay with an extent of 1."""
+def total(a: Exact, axes: tuple[int, ...], most: int = 0) -> Exact:
+    """Sum over axes, which stay with an extent of 1; room is left for ``most`` terms."""
     special = None
     if a.special is not None:
         with np.errstate(invalid="ignore"):
@@ -469,7 +469,7 @@ def total(a: Exact, axes: tuple[int, ...]) -> Exact:
     if isinstance(a, Ball):
         return Ball(np.add.reduce(a.mid, axis=axes, keepdims=True, initial=arb(0)), special)
     a = on_one_denominator(a)
-    count = int(np.prod([a.num.shape[axis] for axis in axes]))
+    count = max(most, int(np.prod([a.num.shape[axis] for axis in axes])))
     bits = a.bits + count.bit_length()
     num = np.add.reduce(_widened(a.num, bits), axis=axes, keepdims=True)
     return Number(np.asarray(num), a.den, a.exp, bits, special)
