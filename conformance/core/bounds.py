@@ -732,9 +732,12 @@ def _spread(name: str, a: Real, result: Ball, parameters: tuple[int, ...]) -> Ma
     return Magnitude(np.where(np.asarray(endless, bool), np.inf, size.m), size.e)
 
 
-def summed(a: Real, axes: tuple[int, ...]) -> Real:
-    """Sum over axes, which stay with an extent of 1; see the rule of sums."""
-    value = exact.total(a.value, axes)
+def summed(a: Real, axes: tuple[int, ...], most: int = 0) -> Real:
+    """Sum over axes, which stay with an extent of 1; see the rule of sums.
+
+    Room is left for ``most`` terms, if those are more.
+    """
+    value = exact.total(a.value, axes, most)
     machine = a.machine
     if machine is None:
         return Real(value)
@@ -743,7 +746,7 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     count = n.sum(axis=axes, keepdims=True)
     largest = np.iinfo(np.int64).max
     fewest = np.where(n > 0, n, largest).min(axis=axes, keepdims=True, initial=largest)
-    mass, brought = a.mass.total(axes), a.err.total(axes)
+    mass, brought = a.mass.total(axes, most), a.err.total(axes, most)
     rounds = np.where(count > 0, count - np.minimum(fewest, count), 0)
     err = brought + (mass + brought) * (rounds * machine.unit)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
@@ -755,7 +758,7 @@ def summed(a: Real, axes: tuple[int, ...]) -> Real:
     gone = NOTHING
     if machine.flushes:
         flushed = _flushed(np.maximum(count - 1, 0), machine)
-        gone = a.gone.total(axes) + flushed.where(grid < machine.format.emin, NOTHING)
+        gone = a.gone.total(axes, most) + flushed.where(grid < machine.format.emin, NOTHING)
     total = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
     return _checked(total.unknown(endless & ~positive), to_infinity=True)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conformance.core import bounds, exact
 from conformance.core.binding import Binding
 from conformance.core.bounds import Machine, Real
-from conformance.core.exact import Ball, Number, precision
+from conformance.core.exact import Number, precision
 from conformance.core.index_space import IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.dtypes import DTYPES, Array, DType, name_of
@@ -130,7 +130,7 @@ class Evaluation:
 
     def _in_blocks(self, definition: Definition) -> Result:
         """A definition, part by part of its longest index where there are many terms."""
-        space = self.space(definition)
+        space = self.space(definition).without_unread()
         size = space.size
         if size <= BLOCK or not space.rows:
             return space.evaluate()
@@ -138,7 +138,7 @@ class Evaluation:
         extent = space.shape[axis]
         count = max(1, extent * BLOCK // size)
         parts = [
-            self.space(definition, (axis, slice(first, first + count))).evaluate()
+            self.space(definition, (axis, slice(first, first + count))).without_unread().evaluate()
             for first in range(0, extent, count)
         ]
         return concatenated(parts, axis)
@@ -205,10 +205,10 @@ class Evaluation:
         raise InvalidCase(f"no input says the type of {output.name}")
 
     def _rounded(self, output: Output, dtype: DType) -> Array:
-        bits = FIRST_PRECISION
+        bits, evaluation = FIRST_PRECISION, self
         while True:
             with precision(bits):
-                value = self.value(output.name)
+                value = evaluation.value(output.name)
                 if not isinstance(value, Real):
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
@@ -218,16 +218,11 @@ class Evaluation:
                 if not undecided.any() or bits >= MAX_PRECISION:
                     return high
             bits *= 4
-            self._forget_balls()
+            evaluation = self.by(None)  # nothing but the value is wanted
 
     def _rounding_of(self, output: Output) -> str:
         """How an output of integers is rounded."""
         return self.operator.define[output.name].rounding
-
-    def _forget_balls(self) -> None:
-        for name, result in list(self._results.items()):
-            if isinstance(result.value, Real) and isinstance(result.value.value, Ball):
-                del self._results[name]
 
     def unspecified(self, output: Output) -> NDArray[np.bool_]:
         """Return where any value of an output passes."""

@@ -29,6 +29,9 @@ from conformance.reference.exact import Integers, Ties, as_wide, bit_length, rou
 NARROW = 62
 """Bits that int64 is trusted with."""
 
+PART = 1 << 17
+"""Numbers that are rounded at once: some 20 MB."""
+
 Change = Callable[[Array], Array]
 
 
@@ -148,9 +151,15 @@ def _longest(ints: Any) -> int:
 
 def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
     """Round each number once to the nearest of a type; infinities and NaN stay."""
-    array = round_ratio(value.num, value.den, value.exp, dtype, ties=ties).reshape(
-        np.broadcast_shapes(np.shape(value.num), np.shape(value.den))
-    )
+    shape = np.broadcast_shapes(np.shape(value.num), np.shape(value.den))
+    num = np.broadcast_to(value.num, shape).reshape(-1)
+    den = value.den if isinstance(value.den, int) else np.broadcast_to(value.den, shape).reshape(-1)
+    array = np.empty(num.size, dtype.numpy)
+    for first in range(0, num.size, PART):
+        part = slice(first, first + PART)
+        below = den if isinstance(den, int) else den[part]
+        array[part] = round_ratio(num[part], below, value.exp, dtype, ties=ties)
+    array = array.reshape(shape)
     if value.special is None:
         return array
     return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
@@ -451,8 +460,8 @@ def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
     return np.where(unordered, np.nan, np.where(equal, 0.0, np.where(infinite, special, sign)))
 
 
-def total(a: Exact, axes: tuple[int, ...]) -> Exact:
-    """Sum over axes, which stay with an extent of 1."""
+def total(a: Exact, axes: tuple[int, ...], most: int = 0) -> Exact:
+    """Sum over axes, which stay with an extent of 1; room is left for ``most`` terms."""
     special = None
     if a.special is not None:
         with np.errstate(invalid="ignore"):
@@ -460,7 +469,7 @@ def total(a: Exact, axes: tuple[int, ...]) -> Exact:
     if isinstance(a, Ball):
         return Ball(np.add.reduce(a.mid, axis=axes, keepdims=True, initial=arb(0)), special)
     a = on_one_denominator(a)
-    count = int(np.prod([a.num.shape[axis] for axis in axes]))
+    count = max(most, int(np.prod([a.num.shape[axis] for axis in axes])))
     bits = a.bits + count.bit_length()
     num = np.add.reduce(_widened(a.num, bits), axis=axes, keepdims=True)
     return Number(np.asarray(num), a.den, a.exp, bits, special)

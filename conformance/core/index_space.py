@@ -32,6 +32,9 @@ Part = tuple[int, slice]
 SEARCHES = ("max", "min", "first_max", "first_min", "last_max", "last_min")
 """What gives a single term of those of a row."""
 
+FEW = 1 << 14
+"""Terms up to which it takes as long to leave some out."""
+
 OF_ELEMENTS = ("abs", "negative", "**", "flushed")
 """Functions of a number that are cheap and, as most, the same for equal numbers."""
 
@@ -129,21 +132,47 @@ class IndexSpace(PlainVisitor):
             )
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
-        self.names: dict[str, Any] = {}
+        self.count = prod(self.shape[self.rows :])
         self.over: dict[str, Any] = {}
         axes = [np.arange(n) for n in self.shape]
         if part is not None:
             axes[part[0]] = axes[part[0]][part[1]]
-        axes = evaluation.positions(definition, extents, axes)
-        self.shape = tuple(map(len, axes))
+        self._give_indices(evaluation.positions(definition, extents, axes))
+
+    def _give_indices(self, axes: Sequence[NDArray[np.int64]]) -> None:
+        """Give each index its values, along an axis of its own."""
+        self.axes, self.shape = axes, tuple(map(len, axes))
+        self.names: dict[str, Any] = {}
         axis = 0
-        for name, extent in extents.items():
+        for name, extent in self.extents.items():
             entries = []
             for _ in _entries(extent):
                 shape = [-1 if d == axis else 1 for d in range(len(axes))]
                 entries.append(axes[axis].reshape(shape))
                 axis += 1
             self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
+
+    def without_unread(self) -> IndexSpace:
+        """Return the space without terms of a sum that all read outside of a tensor."""
+        definition, term = self.definition, self.definition.term
+        if term is None or definition.combine != "sum" or definition.outside != SKIP:
+            return self
+        read = _innermost(term)
+        if self._of_elements(term) is None or prod(self.shape) < FEW:
+            return self
+        name, axes = str(read.value), list(self.axes)
+        at = self._positions(name, [self.visit(arg) for arg in read.args])
+        for entry, size in zip(at, self.evaluation.inputs[name].shape, strict=True):
+            position = self._stretched(entry)
+            varying = [axis for axis in self.summed if position.shape[axis] > 1]
+            if len(varying) == 1:
+                others = tuple(axis for axis in range(position.ndim) if axis != varying[0])
+                used = ((position >= 0) & (position < size)).any(axis=others)
+                used[0] |= not used.any()
+                axes[varying[0]] = self.axes[varying[0]][used]
+        self._give_indices(axes)
+        self.masks = []
+        return self
 
     def _name(self, name: str) -> Any:
         if name not in self.names:
@@ -413,7 +442,7 @@ class IndexSpace(PlainVisitor):
         real = factors[0] if len(factors) == 1 else bounds.multiply(*factors)
         real = real.each(self._over_all)
         if definition.combine == "sum":
-            return bounds.summed(self._masked(real, mask, 0), self.summed), terms
+            return bounds.summed(self._masked(real, mask, 0), self.summed, self.count), terms
         if definition.combine == "product":
             return self._product(self._masked(real, mask, 1)), terms
         return self._extreme(real, mask), terms

@@ -152,6 +152,9 @@ class _MachineSpace(IndexSpace):
         self.style = style
         self.window = None  # a machine visits every term
 
+    def without_unread(self) -> IndexSpace:
+        return self
+
     def constant(self, value: Any) -> Real:
         return _floats(np.asarray(value).astype(np.float64))
 

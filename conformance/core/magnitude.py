@@ -75,8 +75,8 @@ class Magnitude:
             m = self._at(e) * (1 - 2.0**-44) - other._at(e) * GROWTH
         return Magnitude(np.where(m > 0, m, 0.0), e)
 
-    def total(self, axes: tuple[int, ...]) -> Magnitude:
-        """Sum over axes, which stay with an extent of 1.
+    def total(self, axes: tuple[int, ...], most: int = 0) -> Magnitude:
+        """Sum over axes, which stay with an extent of 1; room is left for ``most`` terms.
 
         Sums of integers are the same in any order, so on any processor.
         """
@@ -84,7 +84,7 @@ class Magnitude:
             return Magnitude(self.m.sum(axis=axes, keepdims=True))
         e = self.e.max(axis=axes, keepdims=True)
         endless = np.isinf(self.m)
-        count = prod(self.m.shape[axis] for axis in axes)
+        count = max(most, prod(self.m.shape[axis] for axis in axes))
         bits = min(60 - count.bit_length(), 53)
         scaled = np.ceil(np.ldexp(np.where(endless, 0, self._at(e)), bits)).astype(np.int64)
         size = _integer(np.asarray(scaled.sum(axis=axes, keepdims=True)))

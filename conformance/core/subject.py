@@ -33,8 +33,7 @@ class Subject:
     ) -> None:
         self.operator, self.case, self.shapes = operator, case, shapes
         names = [tensor.name for tensor in operator.inputs]
-        self._inputs = dict(zip(names, inputs, strict=False))
-        self._exact = Evaluation(operator, case.attributes, self._inputs)
+        self._exact = Evaluation(operator, case.attributes, dict(zip(names, inputs, strict=False)))
         self._traced: dict[str, Evaluation] = {}
         self._intervals: dict[str, list[Interval]] = {}
         self._last_outputs: tuple[Implementation, list[Array] | None] | None = None
@@ -150,10 +149,7 @@ class Subject:
         """The right evaluation with the errors of a machine of a precision."""
         if precision not in self._traced:
             format_ = self._accumulators[precision]
-            machine = Machine(DTYPES[format_])
-            self._traced[precision] = Evaluation(
-                self.operator, self.case.attributes, self._inputs, machine
-            )
+            self._traced[precision] = self._exact.by(Machine(DTYPES[format_]))
         return self._traced[precision]
 
     @cached_property

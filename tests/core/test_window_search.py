@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.core import window_search
+from conformance.core import index_space, window_search
+from conformance.core.bounds import Machine
+from conformance.core.evaluate import Evaluation
 from conformance.core.magnitude import Magnitude
+from conformance.core.operator import read_operator
 from conformance.core.window_search import LEFT_OUT, Window, order_of, ranked
 from conformance.dtypes import DTYPES
 
@@ -71,3 +74,39 @@ def test_orders() -> None:
     assert ranked(np.array([1 << 80, -5, 1 << 80], object)).tolist() == [1, 0, 1]
     sizes = Magnitude(np.array([0.5, 0, np.inf, 0.75]), np.array([4000, 0, 0, 3999]))
     assert sizes.order().tolist() == [2, 0, 3, 1]
+
+
+SUMS = """
+op: own.Sums
+types: {T: [f32]}
+attributes: {taps: {min: 1}}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define:
+  Y:
+    at: {i: N + 2}
+    over: {k: taps}
+    outside: skip
+    term: "X[i + k - 2] ** 2"
+    combine: sum
+    finish: total + terms
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_taps_that_no_sum_reads_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"X": np.array([1, 2, 3, 1e-3], np.float32)}
+    results = []
+    for few in (1 << 30, 0):
+        monkeypatch.setattr(index_space, "FEW", few)
+        evaluation = Evaluation(read_operator(SUMS), {"taps": 4000}, data, Machine(DTYPES["f32"]))
+        space = evaluation.space(evaluation.operator.define["Y"]).without_unread()
+        assert space.shape == (6, 4000 if few else 6)
+        (output,), (interval,) = evaluation.outputs(), evaluation.intervals()
+        results.append([output.tolist(), interval.lo.tolist(), interval.hi.tolist()])
+    assert results[0] == results[1]
+    assert results[1][0][:3] == [
+        18 + np.float32(1e-6),
+        18 + np.float32(1e-6),
+        18 + np.float32(1e-6),
+    ]
