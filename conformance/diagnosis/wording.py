@@ -24,6 +24,9 @@ WINDOW = {True: "one window is the whole plane", False: "no window is the whole 
 MAX_ALTERNATIVES = 20
 """Other mutants that are listed with one that the vectors do not tell from them."""
 
+MOSTLY = 0.7
+"""Share of the vectors with some conditions that fail, at least, for these to be where it fails."""
+
 
 UNKNOWN: Mapping[str, Any] = {
     "faults": [],
@@ -207,6 +210,8 @@ def _where(separation: Separation, rejected: bool) -> str:
         return f"Fails whenever {separation.conditions[0].feature.replace(OMITTED, ' is omitted')}."
     if separation.exact:
         return f"Fails on exactly the {noun} with {conditions}."
+    if separation.failing < MOSTLY * (separation.failing + separation.meet):
+        return f"All have {conditions}, but so do {separation.meet} passing {noun}."
     return f"Fails on {noun} with {conditions}, though not on all of them."
 
 

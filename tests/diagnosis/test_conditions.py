@@ -101,6 +101,21 @@ def test_what_may_be_coincidence_is_called_so() -> None:
     assert told["sentence"] == "All have a and not b; may be coincidence."
 
 
+@pytest.mark.parametrize(
+    ("met_count", "sentence"),
+    [
+        (3, "Fails on vectors with a, though not on all of them."),
+        (4, "All have a, but so do 4 passing vectors."),
+    ],
+)
+def test_what_most_vectors_that_have_it_fail_on_is_a_condition_of_failing(
+    met_count: int, sentence: str
+) -> None:
+    separation = Separation((Condition("a"),), 7, met_count, 90)
+    described = describe_conditions(separation, None, rejected=False, by_chance=False)
+    assert described["sentence"] == sentence
+
+
 def test_one_failure_is_no_pattern_and_without_passes_there_is_nothing_to_tell() -> None:
     failed = results([frozenset("a"), frozenset("a")], Status.FAIL)
     passed = results([frozenset("b")], Status.PASS)
