@@ -233,12 +233,12 @@ def _is_wider(old: Answer, new: Answer, precision: str, room: Room) -> bool:
     lower, higher = (end.astype(np.float64)[checked & ~opened] for end in new.interval(precision))
     if not np.array_equal(np.isnan(low), np.isnan(lower)):
         return True
-    least, most = (
-        dtype.from_ordinals(dtype.ordinals(end) + step * room.values).astype(np.float64)
-        for end, step in ((low, -1), (high, 1))
-    )
     share = max(ROUNDING, room.units * 2.0 ** -accumulator(dtype, precision).digits)
     with np.errstate(invalid="ignore"):
+        least, most = (
+            dtype.from_ordinals(dtype.ordinals(end) + step * room.values).astype(np.float64)
+            for end, step in ((low, -1), (high, 1))
+        )
         low, high = low.astype(np.float64), high.astype(np.float64)
         width = np.nan_to_num((high - low) * share, posinf=0.0)
         wider = (lower < np.minimum(least, low - width)) | (higher > np.maximum(most, high + width))
