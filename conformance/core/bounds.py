@@ -238,7 +238,7 @@ class Real:
         )
 
     def alone(self) -> Real:
-        """Return the number as it is stored, and apart where all that may happen is flushing.
+        """Return the number as it is stored, with what may only be flushed apart.
 
         That is so of a single exact number: it is what it is, or 0.
         """
