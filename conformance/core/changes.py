@@ -87,7 +87,7 @@ def _entry(text: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def condition(operator: Operator, text: str) -> Node:
-    """Return the tree of a condition over the names and the element types of a case.
+    """Return the tree of a condition over names and element types of a case.
 
     Raises :class:`~conformance.errors.ExpressionError` or SpecError where it makes no sense.
     """
