@@ -461,7 +461,7 @@ def compared(a: Exact, b: Exact) -> NDArray[np.float64]:
 
 
 def total(a: Exact, axes: tuple[int, ...], most: int = 0) -> Exact:
-    """Sum over axes, which stay with an extent of 1; room is left for ``most`` terms."""
+    """Sum over axes, which stay; room is left for ``most`` terms."""
     special = None
     if a.special is not None:
         with np.errstate(invalid="ignore"):

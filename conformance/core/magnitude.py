@@ -76,7 +76,7 @@ class Magnitude:
         return Magnitude(np.where(m > 0, m, 0.0), e)
 
     def total(self, axes: tuple[int, ...], most: int = 0) -> Magnitude:
-        """Sum over axes, which stay with extent 1; room is left for ``most`` terms.
+        """Sum over axes, which stay; room is left for ``most`` terms.
 
         Sums of integers are the same in any order, so on any processor.
         """

@@ -96,7 +96,7 @@ class Window:
         return self.arranged(count)
 
     def best(self, order: NDArray[np.int64], *, last: bool) -> tuple[Positions, list[Positions]]:
-        """Return the number of the best tap for each element of the result, and its positions.
+        """Return the best tap for each element of the result, and its positions.
 
         The best is the first or the ``last`` of those with the largest ``order``.
         """
