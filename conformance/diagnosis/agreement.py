@@ -157,8 +157,9 @@ class ObservedVector:
         implementation: Implementation,
         known_agreements: dict[tuple[str | bytes, ...], Agreement],
     ) -> Agreement:
-        """Compare a failure with an implementation, which follows no interpretation besides.
+        """Compare a failure with an implementation; NONE if nothing looks alike.
 
+        It is quick, since almost every mutant differs from the one that is searched for.
         ``known_agreements`` keeps results for the same outputs.
         """
         predicted = self._evaluator.under(implementation)
@@ -170,7 +171,13 @@ class ObservedVector:
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
-            known_agreements[fingerprint] = self._compared(implementation, predicted)
+            free = self._free(implementation, predicted) if self._has_shapes_of(predicted) else []
+            near = free and (
+                self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
+            )
+            known_agreements[fingerprint] = (
+                self._compared(implementation, predicted) if near else Agreement.NONE
+            )
         return known_agreements[fingerprint]
 
     def explained(self, implementation: Implementation) -> frozenset[int]:
@@ -379,9 +386,6 @@ class ObservedVector:
         ]
         if all(matches.all() for matches in alike):
             return Agreement.EQUAL
-        # Almost every mutant differs from the one that is searched for, and intervals take time.
-        if not (self._resembles(implementation, predicted, free) or self._may_overflow(predicted)):
-            return Agreement.NONE
         ends = self._evaluator.ends(implementation, self._precision)
         if any(got.shape != lo.shape for got, (lo, _) in zip(self.outputs, ends, strict=True)):
             return Agreement.NONE  # too many taps for what is accepted to be worked out

@@ -10,7 +10,7 @@ from pathlib import Path
 import everywhere
 import pytest
 
-DIGEST = "4edc06c0aeb2944b33c5854990d900c053deebf986f8b34a980d93cf53153ea6"
+DIGEST = "4f6d7ebc806bbadb3524c3d11bbcd4e06d665eac42aa7ba5bdf70a82b1545bd8"
 """What every machine and every version of numpy gives."""
 
 FEATURES = "AVX2 FMA3 AVX512F AVX512_SKX"

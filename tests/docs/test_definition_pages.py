@@ -126,6 +126,9 @@ def test_the_terminal_says_all_of_a_file() -> None:
         "                          WHY",
         "                          then X[k, i] in define.Y.value is X[k, i] + 1",
         "                          where any(1 < size)",
+        "",
+        "Profiles",
+        "  none",
     ]
 
 

@@ -13,8 +13,10 @@ PACKAGE = Path(__file__).resolve().parents[2] / "conformance"
 FREE = ("families", "backends")
 """Folders that may take shapes apart: families, and adapters of frameworks that know operators."""
 
-WINDOWED = ("probe/designed_cases.py", "diagnosis/numbers.py", "generate/large.py")
-"""Lays windows side by side, compares numbers of windows, draws images and their channels; of
+WINDOWED = (
+    "probe/designed_cases.py", "diagnosis/numbers.py", "generate/large.py", "core/patterns.py",
+)  # fmt: skip
+"""Lays windows side by side, compares numbers of windows, draws images, fills their planes; of
 operators of families that lack these they ask, compare and draw nothing."""
 
 NAMES = {"pooling", "POOLING"}
