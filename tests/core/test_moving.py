@@ -30,7 +30,7 @@ from conformance.suite.recorded_cases import (
 
 MOVING = sorted((directory("specs") / "moving").glob("*.yaml"))
 SAMPLE = 10
-"""Recorded cases of an operator that the quick tier compares, spread over all."""
+"""Recorded cases of an operator that are compared, spread over all small ones."""
 
 ROUNDING = 2.0**-44
 """How much wider an interval may be, as a share: magnitudes are rounded upward in float64."""
@@ -84,18 +84,16 @@ def recorded(op: str) -> tuple[RecordedCase, ...]:
     return read_recorded_cases(recorded_cases_file(op)).recorded
 
 
-def sample(
-    path: Path, exhaustive: bool, wanted: Callable[[RecordedCase], bool]
-) -> Sequence[RecordedCase]:
+def sample(path: Path, wanted: Callable[[RecordedCase], bool]) -> Sequence[RecordedCase]:
     entries = [entry for entry in recorded(path.stem) if wanted(entry)]
     small = [entry for entry in entries if not entry.is_large]
-    return entries if exhaustive else small[:: max(1, len(small) // SAMPLE)]
+    return small[:: max(1, len(small) // SAMPLE)]
 
 
 @pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
-def test_values_and_interpretations_are_those_of_the_rules(path: Path, exhaustive: bool) -> None:
+def test_values_and_interpretations_are_those_of_the_rules(path: Path) -> None:
     rules, cases = loader.find_spec(path.stem), dict[str, list[str]]()
-    for entry in sample(path, exhaustive, lambda entry: entry.case.reject is None):
+    for entry in sample(path, lambda entry: entry.case.reject is None):
         vector = rules_build.build(rules, entry.case, entry.level)
         for difference in differences(definition(path), vector):
             cases.setdefault(difference, []).append(vector.id)
@@ -104,9 +102,9 @@ def test_values_and_interpretations_are_those_of_the_rules(path: Path, exhaustiv
 
 
 @pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
-def test_negative_tests_keep_their_names_and_levels(path: Path, exhaustive: bool) -> None:
+def test_negative_tests_keep_their_names_and_levels(path: Path) -> None:
     operator = definition(path)
-    for entry in sample(path, exhaustive, lambda entry: entry.case.reject is not None):
+    for entry in sample(path, lambda entry: entry.case.reject is not None):
         vector = specification.build(operator, entry.case, entry.level)
         assert vector.id == entry.case.id
         assert specification.definition_problem(operator, entry.case) == ""
@@ -117,14 +115,14 @@ def test_negative_tests_keep_their_names_and_levels(path: Path, exhaustive: bool
 
 
 @pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
-def test_profiles_hold_for_the_same_cases(path: Path, exhaustive: bool) -> None:
+def test_profiles_hold_for_the_same_cases(path: Path) -> None:
     operator, rules = definition(path), loader.find_spec(path.stem)
     assert [p.name for p in operator.profiles] == [p.name for p in rules.profiles]
     conditions = [
         [specification.condition_of(spec, p.when) for p in specification.profiles_of(spec)]
         for spec in (operator, rules)
     ]
-    for entry in sample(path, exhaustive, lambda entry: entry.case.reject is None):
+    for entry in sample(path, lambda entry: entry.case.reject is None):
         ours, theirs = ([c.holds(entry.case) for c in each] for each in conditions)
         assert ours == theirs, entry.case.id
 
