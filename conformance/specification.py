@@ -26,7 +26,8 @@ from conformance.core.expression_text import text_of
 from conformance.core.habit_mutants import HABITS
 from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
-from conformance.core.operator import Definition, Operator, Output, Profile, operator_of
+from conformance.core.operator import Definition, Operator, Output, Profile
+from conformance.core.operator_reader import operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of

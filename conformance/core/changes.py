@@ -12,7 +12,8 @@ import numpy as np
 
 from conformance.core.evaluate import Evaluation
 from conformance.core.index_space import IndexSpace
-from conformance.core.operator import Definition, Operator, operator_of
+from conformance.core.operator import Definition, Operator
+from conformance.core.operator_reader import operator_of
 from conformance.core.tree import Node
 from conformance.errors import ConformanceError, ExpressionError
 from conformance.spec.syntax import parse_expression

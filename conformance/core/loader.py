@@ -9,7 +9,8 @@ from typing import Any
 from conformance.core.answers import check_interpretations
 from conformance.core.lint import note_unused
 from conformance.core.negative import check_rejections
-from conformance.core.operator import Operator, operator_of
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import operator_of
 from conformance.errors import Problem, SpecError, UsageError, closest
 from conformance.resources import directory
 from conformance.spec.inheritance import extended

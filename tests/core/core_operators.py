@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from conformance.core.operator import Operator, read_operator
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import read_operator
 
 
 @cache

@@ -13,7 +13,7 @@ from independent import Element, evaluate
 
 from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.dtypes import DTYPES
 
 Array = Any

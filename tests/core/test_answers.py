@@ -10,7 +10,8 @@ from core_operators import operator
 
 from conformance.core.answers import answers, readings
 from conformance.core.loader import load_operator
-from conformance.core.operator import Operator, read_operator
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import read_operator
 from conformance.dtypes import DTYPES
 from conformance.errors import SpecError
 from conformance.model import ALL_OPEN, OPEN_BIT, Case

@@ -18,7 +18,7 @@ from conformance.core.bounds import Machine, Real
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.machine import Simulation, Style
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.dtypes import DTYPES, DType
 from conformance.errors import EvaluationError
 

@@ -17,7 +17,7 @@ from conformance.core.implementation import Implementation
 from conformance.core.kills import implementation_of, is_killed
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import SpecError
 from conformance.generate.definition_pool import drawn_pool

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.answers import answers, readings
 from conformance.core.evaluate import Evaluation
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.dtypes import name_of
 from conformance.errors import EvaluationError, InvalidCase, SpecError
 from conformance.model import ALL_OPEN, Answer, Case

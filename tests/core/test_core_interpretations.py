@@ -10,7 +10,7 @@ import pytest
 from conformance.core.answers import answers, readings
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.negative import broken_conditions
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.errors import SpecError
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome

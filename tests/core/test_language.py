@@ -13,7 +13,7 @@ from conformance.audit.partitions import excluded_text
 from conformance.core.binding import Binding
 from conformance.core.evaluate import Evaluation
 from conformance.core.functions import FUNCTIONS, Function
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.parser import parse
 from conformance.core.plain import PlainVisitor
 from conformance.core.text_mutants import text_mutants

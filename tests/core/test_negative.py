@@ -12,7 +12,8 @@ from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.core.negative import broken_conditions, conditions, negative_tests
-from conformance.core.operator import Operator, read_operator
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import read_operator
 from conformance.errors import InvalidCase, SpecError
 from conformance.model import Case
 

@@ -10,7 +10,8 @@ from core_operators import operator
 
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
-from conformance.core.operator import Operator, read_operator
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.reads import Element, ElementReads, TensorReads, reads_of
 from conformance.dtypes import Array
 

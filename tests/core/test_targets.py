@@ -10,7 +10,7 @@ import pytest
 
 from conformance.core.expression_text import text_of
 from conformance.core.loader import load_operator
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.parser import parse
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Kind

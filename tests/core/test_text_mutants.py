@@ -12,7 +12,7 @@ from conformance.core.implementation import Implementation
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.mutant_changes import TextChange
 from conformance.core.mutants import mutants_of
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.text_mutants import text_mutants
 
 LATEST = (

@@ -10,7 +10,8 @@ import winograd
 
 from conformance.core.answers import answers
 from conformance.core.loader import load_operator
-from conformance.core.operator import Operator, read_operator
+from conformance.core.operator import Operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.patterns import fill
 from conformance.core.tiled import FACTOR, windowed_sum
 from conformance.dtypes import DTYPES

@@ -14,7 +14,7 @@ from pages import Page, check_safe, check_structure
 from conformance.cli import main
 from conformance.cli.definition_text import SECTIONS, definition_text
 from conformance.core.loader import load_operator, shipped_names
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.docs.definition_facts import DefinitionFacts
 from conformance.docs.html import definition_page, index_page
 

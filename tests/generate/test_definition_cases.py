@@ -12,7 +12,7 @@ from conformance.core.bounds import Machine
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.core.patterns import GENERAL, fill
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, SpecError, UsageError

@@ -22,7 +22,7 @@ from vector_examples import (
     vectors,
 )
 
-from conformance.core.operator import read_operator
+from conformance.core.operator_reader import read_operator
 from conformance.json_schema import load_schema
 from conformance.model import Answer, Case, Vector
 from conformance.specification import build, order_problem
