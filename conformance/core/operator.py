@@ -255,7 +255,7 @@ def kinds_of_types(types: Mapping[str, Sequence[str]]) -> dict[str, Kind]:
 
 
 def fraction_of(raw: Any) -> Fraction | None:
-    """Return the number that a constant says, perhaps with a sign; None if it is none."""
+    """Return the number that a constant says, with a sign or without; None otherwise."""
     text = str(raw).strip()
     negative = text.startswith("-")
     try:
