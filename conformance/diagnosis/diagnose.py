@@ -13,6 +13,7 @@ from conformance.core.operator import Operator
 from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.conditions import Separation, find_separation
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
+from conformance.diagnosis.explain_exceptions import explain_exceptions
 from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.locate_errors import LocatedFailures, locate_failures
@@ -390,8 +391,13 @@ def _explanations(
             level=level,
             chosen=suite.manifest.name == SuiteName.FUZZ,
         )
-        return extend_explanations(
+        extended = extend_explanations(
             by_small, spec, remaining, read=suite.get, precision=precision, level=level
         )
+        if isinstance(spec, OpSpec):
+            return extended  # of rules no known bug refuses cases
+        named = {id for explanation in extended for id in explanation.agreements}
+        others = [result for result in small if result.id not in named]
+        return [*extended, *explain_exceptions(spec, others, mutants, read=suite.get)]
     except ConformanceError:
         return []  # a suite may hold what is no case of its specification
