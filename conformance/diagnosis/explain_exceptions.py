@@ -29,7 +29,7 @@ def explain_exceptions(
     *,
     read: Callable[[str], Vector],
 ) -> list[Explanation]:
-    """Find the mutants without outputs on all vectors that raise alike, and on none that passes.
+    """Find the mutants that have no outputs where vectors raise alike, and there alone.
 
     ``read`` gives a vector by its id.
     """
