@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core.binding import Binding
-from conformance.core.bounds import Machine
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator import Interpretation, Operator, Output
+from conformance.core.real import Machine
 from conformance.core.tiled import slack
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import ExpressionError, InvalidCase, SpecError

@@ -65,7 +65,7 @@ of offset data accepts 55 times as much as it should.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -77,310 +77,29 @@ from conformance.core import exact
 from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
+from conformance.core.real import (
+    NO_GRID,
+    WITHOUT_ROUNDING,
+    ZERO_GRID,
+    Between,
+    Machine,
+    Real,
+    checked,
+    constant,
+    count_terms,
+    denormal_loss,
+    flushed_loss,
+    needs_no_rounding,
+    underflow,
+)
 from conformance.dtypes import Array, DType
 from conformance.reference.exact import as_wide
-
-ZERO_GRID = 1 << 30
-"""The grid of zeros, which are multiples of anything."""
-
-NO_GRID = -(1 << 30)
-
-WITHOUT_ROUNDING = 1 << 12
-"""Digits of a format in which nothing that is evaluated is rounded."""
 
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""
 
 SIGNED = "signed_root"
 """The one of them that negative numbers have a value of."""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """An honest implementation: every operation rounds once in ``format``.
-
-    With ``flushes`` it takes subnormal numbers for zero.
-    """
-
-    format: DType
-    flushes: bool = False
-
-    @property
-    def unit(self) -> float:
-        """The unit roundoff."""
-        return 2.0**-self.format.digits
-
-    @property
-    def lost(self) -> int:
-        """The exponent of what an operation that underflows may lose at most."""
-        return self.format.emin if self.flushes else self.format.quantum
-
-
-@dataclass(frozen=True, eq=False)
-class Between:
-    """What a result certainly lies between."""
-
-    low: Exact
-    high: Exact
-
-    def each(self, change: Callable[[Array], Array]) -> Between:
-        """Make a change to the arrays of both ends."""
-        return Between(self.low.each(change), self.high.each(change))
-
-
-@dataclass(frozen=True, eq=False)
-class Real:
-    """Exact numbers and, with a ``machine``, what it may have instead (see the module).
-
-    ``mass`` and ``err`` are magnitudes, ``exact`` is bool, ``grid`` and ``adds`` are int64,
-    ``positive`` is where no honest machine has a negative number, nor NaN unless the value is.
-    ``endless`` is where a positive number may have become infinite; ``err`` is that of what has
-    not. ``gone`` is what a machine may flush to 0, beside ``err`` and ``exact``, which are those of
-    what is left. All have the shape of the value, or broadcast to it. ``between`` are ends that are
-    closer than ``err`` says, if any are known.
-    """
-
-    value: Exact
-    machine: Machine | None = None
-    mass: Magnitude = NOTHING
-    err: Magnitude = NOTHING
-    exact: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(True))
-    grid: NDArray[np.int64] = field(default_factory=lambda: np.asarray(ZERO_GRID))
-    adds: NDArray[np.int64] = field(default_factory=lambda: np.asarray(0))
-    positive: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
-    endless: NDArray[np.bool_] = field(default_factory=lambda: np.asarray(False))
-    between: Between | None = None
-    gone: Magnitude = NOTHING
-
-    def each(self, change: Callable[[Array], Array]) -> Real:
-        """Make a change to every array of the shape of the value; single values stay."""
-        if self.machine is None:
-            return Real(self.value.each(change))
-        shape = np.shape(self.value.array)
-
-        def part(array: Array) -> Array:
-            if not np.ndim(array):
-                return array
-            return change(array if array.shape == shape else np.broadcast_to(array, shape))
-
-        return self._map(self.value.each(change), part)
-
-    def _map(self, value: Exact, change: Callable[[Array], Array]) -> Real:
-        return Real(
-            value,
-            self.machine,
-            self.mass.each(change),
-            self.err.each(change),
-            change(self.exact),
-            change(self.grid),
-            change(self.adds),
-            change(self.positive),
-            change(self.endless),
-            None if self.between is None else self.between.each(change),
-            self.gone.each(change),
-        )
-
-    def full(self) -> Real:
-        """Return the same with every array in the shape of the value."""
-        shape = np.shape(self.value.array)
-
-        def fill(array: Array) -> Array:
-            return array if np.shape(array) == shape else np.broadcast_to(array, shape)
-
-        return self._map(self.value.each(fill), fill)
-
-    @property
-    def wrong(self) -> Magnitude:
-        """The error of the number once it is computed; without what is gone, 0 where exact."""
-        return self._with_gone(NOTHING.where(self.exact, self.err))
-
-    @property
-    def all_err(self) -> Magnitude:
-        """The error of the number, with what may be gone."""
-        return self._with_gone(self.err)
-
-    def _with_gone(self, err: Magnitude) -> Magnitude:
-        if not np.any(self.gone.is_positive):
-            return err
-        # A sum is rounded upward, which nothing needs that is alone.
-        both = (err + self.gone).where(err.is_positive, self.gone)
-        return err.where(~self.gone.is_positive, both)
-
-    def plainly(self) -> Real:
-        """Return the number with what may be gone as part of its error."""
-        if not np.any(self.gone.is_positive):
-            return self
-        return replace(self, err=self.all_err, exact=self._is_kept, gone=NOTHING)
-
-    @property
-    def _is_kept(self) -> NDArray[np.bool_]:
-        return np.asarray(self.exact & ~self.gone.is_positive)
-
-    @property
-    def ends(self) -> Between | None:
-        """What the number lies between, if that is known better than by its error."""
-        if self.between is None and not np.any(self.wrong.is_positive):
-            return Between(self.value, self.value)
-        return self.between
-
-    def settled(self) -> Real:
-        """Return the number as it is stored: nothing is moved across it."""
-        if self.machine is None:
-            return self
-        kept = self._is_kept if np.any(self.gone.is_positive) else self.exact
-        return replace(
-            self,
-            mass=magnitude(self.value),
-            err=self.wrong,
-            exact=kept,
-            adds=np.asarray(0),
-            gone=NOTHING,
-        )
-
-    def alone(self) -> Real:
-        """Return the number as it is stored, with what may only be flushed apart.
-
-        That is so of a single exact number: it is what it is, or 0.
-        """
-        vanishes = self.exact & (np.asarray(self.adds) == 0) & self.gone.is_positive
-        if self.machine is None or not np.any(vanishes):
-            return self.settled()
-        kept = replace(self, gone=NOTHING.where(vanishes, self.gone)).settled()
-        return replace(kept, gone=kept.mass.where(vanishes, NOTHING))
-
-    def closed(self) -> Real:
-        """Return the same with nothing known where it may have become infinite."""
-        if self.machine is None or not self.endless.any():
-            return self
-        return replace(self.unknown(self.endless), endless=np.asarray(False), between=None)
-
-    def unknown(self, mask: NDArray[np.bool_]) -> Real:
-        """Return the same with nothing known where ``mask`` holds."""
-        if self.machine is None or not np.any(mask):
-            return self
-        err = Magnitude(np.where(mask, np.inf, self.err.m), self.err.e)
-        return replace(self, err=err, exact=self.exact & ~mask, positive=self.positive & ~mask)
-
-    @property
-    def special(self) -> NDArray[np.float64]:
-        """Infinities and NaN; 0 where a number is finite."""
-        return np.zeros(()) if self.value.special is None else self.value.special
-
-
-def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
-    """Return a tensor that is given."""
-    value = exact.decode(array, dtype)
-    if machine is None:
-        return Real(value)
-    mass = magnitude(value)
-    gone = NOTHING
-    if machine.flushes:  # what is subnormal in either format may be read as zero
-        smallest = max(machine.format.emin, dtype.emin) if dtype.is_float else machine.format.emin
-        tiny = power_of_two(np.asarray(smallest)).exceeds(mass) & mass.is_positive
-        gone = mass.where(tiny, NOTHING)
-    grid, positive = _grid_of(value), _not_negative(value)
-    fits = _fits(mass, grid, machine, machine.format.quantum)
-    return _given(Real(value, machine, mass, NOTHING, fits, grid, positive=positive, gone=gone))
-
-
-def constant(value: Any, machine: Machine | None) -> Real:
-    """Return a plain value, which a machine rounds where its format does not have it."""
-    numbers = exact.number(value)
-    if machine is None:
-        return Real(numbers)
-    mass, grid = magnitude(numbers), _grid_of(numbers)
-    fits = _fits(mass, grid, machine)
-    # A normal number is not flushed: it is rounded, by no more than its units.
-    normal = mass.exceeds(power_of_two(np.asarray(machine.format.emin + 1)))
-    lost = power_of_two(np.where(normal, machine.format.quantum, machine.lost))
-    units = mass * machine.unit + lost
-    err = NOTHING.where(fits | ~mass.is_positive, units)
-    return _given(Real(numbers, machine, mass, err, fits, grid, positive=_not_negative(numbers)))
-
-
-def _given(real: Real) -> Real:
-    """The same with nothing known where it overflows: a number that the format has does not."""
-    return real if np.all(real.exact) else _checked(real)
-
-
-def _not_negative(value: Number) -> NDArray[np.bool_]:
-    sign = np.asarray(np.asarray(value.num) >= 0, np.bool_)
-    return sign if value.special is None else sign & (value.special == 0)
-
-
-def _grid_of(value: Exact) -> NDArray[np.int64]:
-    """The exponent of the largest power of two that each number is a multiple of."""
-    if isinstance(value, Ball):
-        return np.asarray(NO_GRID)
-    num = np.asarray(value.num)
-    if num.dtype == object:
-        lowest = exact.lengths(num & -num) - 1
-    else:
-        lowest = np.frexp((num & -num).astype(np.float64))[1].astype(np.int64) - 1
-    grid = np.where(num == 0, ZERO_GRID, lowest + value.exp)
-    if isinstance(value.den, int):
-        return grid if value.den == 1 else np.where(num == 0, ZERO_GRID, NO_GRID)
-    den = np.asarray(value.den)
-    twos = exact.lengths(den & -den) - 1
-    power = (den & (den - 1)) == 0
-    return np.where(
-        (num == 0) | np.asarray(power, bool), grid - np.where(num == 0, 0, twos), NO_GRID
-    )
-
-
-def _fits(
-    mass: Magnitude, grid: Any, machine: Machine, least: int | None = None
-) -> NDArray[np.bool_]:
-    """Where multiples of 2**grid of some mass need no rounding, nor are lost.
-
-    ``least`` is the exponent of the least number; where it is flushed it is counted as gone.
-    """
-    bounded = np.clip(grid, -(1 << 20), 1 << 20)
-    return np.asarray(
-        (bounded >= (machine.lost if least is None else least))
-        & ~mass.exceeds(power_of_two(bounded + machine.format.digits))
-    )
-
-
-def _checked(real: Real, *, to_infinity: bool = False) -> Real:
-    """The same with nothing known where it may overflow.
-
-    Where ``to_infinity``, positive numbers that do are infinite.
-    """
-    machine = real.machine
-    assert machine is not None
-    top = Magnitude(np.asarray(1 - 2.0**-20), machine.format.emax + 1)
-    over = (real.mass + real.err).exceeds(top)
-    if not over.any():
-        return real
-    endless = real.endless | (over & real.positive & to_infinity)
-    return replace(real, exact=real.exact & ~over, endless=endless).unknown(over & ~endless)
-
-
-def _terms(real: Real) -> NDArray[np.int64]:
-    """How many terms a number has, multiplied out."""
-    return np.where(real.mass.is_positive, real.adds + 1, 0)
-
-
-def _underflow(terms: Any, machine: Machine) -> Magnitude:
-    """What products of that many terms, and one more, may lose by underflow, flushed or not."""
-    lost = _denormal(terms, machine)
-    return lost + _flushed(terms, machine) if machine.flushes else lost
-
-
-def _denormal(terms: Any, machine: Machine) -> Magnitude:
-    """What products of that many terms, and one more, may lose where subnormal numbers are kept."""
-    return power_of_two(np.asarray(machine.format.quantum)) * (np.asarray(terms, np.float64) + 1)
-
-
-def _flushed(terms: Any, machine: Machine) -> Magnitude:
-    """What is flushed of that many terms at most."""
-    if not machine.flushes:
-        return NOTHING
-    return power_of_two(np.asarray(machine.format.emin)) * np.asarray(terms, np.float64)
-
-
-# -- rules
 
 
 def add(a: Real, b: Real) -> Real:
@@ -392,14 +111,14 @@ def add(a: Real, b: Real) -> Real:
         return Real(value)
     a, b = a.closed(), b.closed()
     mass = a.mass + b.mass
-    n, m = _terms(a), _terms(b)
+    n, m = count_terms(a), count_terms(b)
     new = (a.mass + a.err) * m + (b.mass + b.err) * n
     err = a.err + b.err + new * machine.unit
     grid = np.minimum(a.grid, b.grid)
-    fits = a.exact & b.exact & _fits(mass, grid, machine)
+    fits = a.exact & b.exact & needs_no_rounding(mass, grid, machine)
     if machine.flushes:
         err = err + power_of_two(np.asarray(machine.lost)).where((n > 0) & (m > 0), NOTHING)
-    return _checked(
+    return checked(
         Real(
             value, machine, mass, err, fits, grid, np.maximum(n + m - 1, 0), a.positive & b.positive
         )
@@ -444,13 +163,13 @@ def multiply(a: Real, b: Real) -> Real:
     mass = a.mass * b.mass
     brought = a.err * _beside(b, a) + b.err * _beside(a, b) + a.err * b.err
     units = (1.0 + np.asarray(a.adds) * np.asarray(b.adds)) * machine.unit
-    terms = _terms(a) * _terms(b)
+    terms = count_terms(a) * count_terms(b)
     whole = _is_whole(a) or _is_whole(b)
-    lost = _flushed(terms, machine) if whole else _underflow(terms, machine)
+    lost = flushed_loss(terms, machine) if whole else underflow(terms, machine)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
     grid = np.clip(np.asarray(a.grid) + b.grid, NO_GRID, ZERO_GRID)
-    fits = a.exact & b.exact & _fits(mass, grid, machine)
-    return _checked(
+    fits = a.exact & b.exact & needs_no_rounding(mass, grid, machine)
+    return checked(
         Real(
             value,
             machine,
@@ -497,14 +216,14 @@ def _scaled(real: Real, scalar: Real, value: Exact) -> Real:
     real = real if scalar.value.scalar > 0 else real.closed()
     mass, err = real.mass * scalar.mass, real.err * scalar.mass
     if factor < 1:
-        terms = _terms(real)
-        err = err + _underflow(terms, machine).where(terms > 0, NOTHING)
+        terms = count_terms(real)
+        err = err + underflow(terms, machine).where(terms > 0, NOTHING)
     shift = factor.numerator.bit_length() - factor.denominator.bit_length()
     grid = np.where(np.abs(real.grid) < ZERO_GRID, np.asarray(real.grid) + shift, real.grid)
-    fits = real.exact & _fits(mass, grid, machine)
+    fits = real.exact & needs_no_rounding(mass, grid, machine)
     positive = real.positive & (scalar.positive | ~real.mass.is_positive)
     scaled = Real(value, machine, mass, err, fits, grid, real.adds, positive, real.endless)
-    return _checked(scaled, to_infinity=bool(real.endless.any()))
+    return checked(scaled, to_infinity=bool(real.endless.any()))
 
 
 def divide(a: Real, b: Real) -> Real:
@@ -528,23 +247,23 @@ def divide(a: Real, b: Real) -> Real:
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
     brought = a.err / low + magnitude(a.value) * wrong / low / least
     units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
-    terms = _terms(a)
+    terms = count_terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
     grid = np.where(power | (a.grid == ZERO_GRID), grid, NO_GRID)
     lost = power_of_two(np.asarray(machine.format.quantum - 1))
-    lost = _denormal(terms, machine).where(terms > 1, lost)
+    lost = denormal_loss(terms, machine).where(terms > 1, lost)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
-    fits = a.exact & power & _fits(mass, grid, machine, machine.format.quantum)
+    fits = a.exact & power & needs_no_rounding(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     gone = NOTHING
     if machine.flushes:
         # A multiple of 2**grid by b, rounded, is not below the last digit of the smallest.
         scaled = np.asarray(a.grid) - size.e - machine.format.digits
         finest = np.where(power | (a.grid == ZERO_GRID), grid, scaled)
-        flushed = _flushed(terms, machine).where(finest < machine.format.emin, NOTHING)
+        flushed = flushed_loss(terms, machine).where(finest < machine.format.emin, NOTHING)
         gone = a.gone / low + flushed
     quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
-    return _checked(replace(quotient, gone=gone).unknown(_has_no_reciprocal(b, low, machine)))
+    return checked(replace(quotient, gone=gone).unknown(_has_no_reciprocal(b, low, machine)))
 
 
 def _has_no_reciprocal(b: Real, low: Magnitude, machine: Machine) -> NDArray[np.bool_]:
@@ -595,14 +314,18 @@ def power(a: Real, exponent: int) -> Real:
     new = new + lost.where(mass.is_positive, NOTHING)
     grid = np.clip(np.asarray(a.grid) * exponent, NO_GRID, ZERO_GRID)
     # Only a machine that rounds nothing has powers without an error: a function may have one.
-    fits = a.exact & _fits(mass, grid, machine) & (machine.format.digits >= WITHOUT_ROUNDING)
+    fits = (
+        a.exact
+        & needs_no_rounding(mass, grid, machine)
+        & (machine.format.digits >= WITHOUT_ROUNDING)
+    )
     positive = a.positive | ((exponent % 2 == 0) & ~np.isinf(a.err.m))
     positive = np.asarray(positive)
     endless = a.endless if exponent % 2 == 0 or np.all(a.positive) else np.asarray(False)
     raised = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, endless)
     # What is flushed before has no power, either.
     raised = replace(raised, gone=mass.where(a.gone.is_positive, NOTHING))
-    return _checked(raised, to_infinity=True)
+    return checked(raised, to_infinity=True)
 
 
 def function(name: str, a: Real, *parameters: int) -> Real:
@@ -629,7 +352,7 @@ def function(name: str, a: Real, *parameters: int) -> Real:
     )
     never = np.asarray(False)
     positive = np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
-    return _checked(
+    return checked(
         Real(value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive)
     )
 
@@ -742,7 +465,7 @@ def summed(a: Real, axes: tuple[int, ...], most: int = 0) -> Real:
     if machine is None:
         return Real(value)
     a = a.full()
-    n = _terms(a)
+    n = count_terms(a)
     count = n.sum(axis=axes, keepdims=True)
     largest = np.iinfo(np.int64).max
     fewest = np.where(n > 0, n, largest).min(axis=axes, keepdims=True, initial=largest)
@@ -751,16 +474,16 @@ def summed(a: Real, axes: tuple[int, ...], most: int = 0) -> Real:
     err = brought + (mass + brought) * (rounds * machine.unit)
     grid = a.grid.min(axis=axes, keepdims=True, initial=ZERO_GRID)
     fits = a.exact.all(axis=axes, keepdims=True)
-    fits = fits & _fits(mass, grid, machine, machine.format.quantum)
+    fits = fits & needs_no_rounding(mass, grid, machine, machine.format.quantum)
     adds = np.maximum(count - 1, 0)
     positive = np.asarray(a.positive.all(axis=axes, keepdims=True))
     endless = np.asarray(a.endless.any(axis=axes, keepdims=True))
     gone = NOTHING
     if machine.flushes:
-        flushed = _flushed(np.maximum(count - 1, 0), machine)
+        flushed = flushed_loss(np.maximum(count - 1, 0), machine)
         gone = a.gone.total(axes, most) + flushed.where(grid < machine.format.emin, NOTHING)
     total = Real(value, machine, mass, err, fits, grid, adds, positive, endless, gone=gone)
-    return _checked(total.unknown(endless & ~positive), to_infinity=True)
+    return checked(total.unknown(endless & ~positive), to_infinity=True)
 
 
 def summed_products(
@@ -779,9 +502,9 @@ def summed_products(
     unit = machine.unit
     count = np.asarray(count, np.int64)
     rounds = np.where(count > 0, count + unit * np.maximum(count - 1, 0), 0.0)
-    err = mass * (rounds * unit) + _underflow(2 * count, machine).where(count > 0, NOTHING)
-    fits = np.asarray(whole) & _fits(mass, grid, machine)
-    return _checked(Real(value, machine, mass, err, fits, grid, np.maximum(count - 1, 0)))
+    err = mass * (rounds * unit) + underflow(2 * count, machine).where(count > 0, NOTHING)
+    fits = np.asarray(whole) & needs_no_rounding(mass, grid, machine)
+    return checked(Real(value, machine, mass, err, fits, grid, np.maximum(count - 1, 0)))
 
 
 def choose(condition: Any, a: Real, b: Real) -> Real:
@@ -907,7 +630,7 @@ def widened(real: Real, further: Magnitude) -> Real:
     """Return numbers that may be off by more; nothing is known where that overflows."""
     real, never = real.closed(), np.asarray(False)
     err = real.wrong + further
-    return _checked(replace(real, err=err, exact=never, between=None, gone=NOTHING))
+    return checked(replace(real, err=err, exact=never, between=None, gone=NOTHING))
 
 
 def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from conformance.core import bounds, exact
 from conformance.core.binding import Binding
-from conformance.core.bounds import Machine, Real
 from conformance.core.exact import Number, precision
 from conformance.core.index_space import IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
+from conformance.core.real import Machine, Real, source
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import InvalidCase
 
@@ -115,7 +115,7 @@ class Evaluation:
             if variable in DTYPES and not DTYPES[variable].is_float:
                 self._sources[name] = array.astype(np.int64)
             else:
-                self._sources[name] = bounds.source(array, dtype, self.machine)
+                self._sources[name] = source(array, dtype, self.machine)
         return self._sources[name]
 
     def value(self, name: str) -> Real | Array:

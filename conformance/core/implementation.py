@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from conformance.core import bounds
 from conformance.core.binding import Binding
-from conformance.core.bounds import Real
 from conformance.core.changes import changed, condition, unchanged
 from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
@@ -20,6 +19,7 @@ from conformance.core.index_space import IndexSpace, Part, Result
 from conformance.core.machine import Simulation, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
+from conformance.core.real import Real, source
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
@@ -178,7 +178,7 @@ class _Mutated(Evaluation):
     def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
         if not isinstance(value, Real):
             return np.where(mask, 0, value)
-        blank = bounds.source(np.asarray(filler, np.float32), DTYPES["f32"], self.machine)
+        blank = source(np.asarray(filler, np.float32), DTYPES["f32"], self.machine)
         return bounds.choose(mask, blank, value)
 
     def positions(

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core import bounds, exact
-from conformance.core.bounds import RULES, Between, Real
+from conformance.core.bounds import RULES
 from conformance.core.exact import Exact, MatrixLayout, Number
 from conformance.core.functions import FUNCTIONS
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
+from conformance.core.real import NO_GRID, ZERO_GRID, Between, Real, constant, source
 from conformance.core.tree import Node
 from conformance.core.window_search import Window, order_of, ranked
 from conformance.dtypes import DTYPES, Array, DType, name_of
@@ -274,11 +275,11 @@ class IndexSpace(PlainVisitor):
 
     def constant(self, value: Any) -> Real:
         """Return a plain value as reals."""
-        return bounds.constant(value, self.machine)
+        return constant(value, self.machine)
 
     def given(self, value: Any, dtype: DType) -> Real:
         """Return a number of a type."""
-        return bounds.source(np.asarray(value), dtype, self.machine)
+        return source(np.asarray(value), dtype, self.machine)
 
     def operation(self, node: Node) -> Real:
         """Apply an operation to reals."""
@@ -492,12 +493,12 @@ class IndexSpace(PlainVisitor):
         for x, matrices, axis in ((a, layout.left, 2), (b, layout.right, 1)):
             present.append(matrices(x.mass.is_positive.astype(np.float64)))
             grid = matrices(np.broadcast_to(x.grid, x.value.array.shape))
-            grids.append(grid.min(axis=axis, keepdims=True, initial=bounds.ZERO_GRID))
+            grids.append(grid.min(axis=axis, keepdims=True, initial=ZERO_GRID))
         if all(part.all() for part in present):
             terms = np.full(np.shape(mass.num), present[0].shape[2], np.int64)
         else:
             terms = layout.back(np.matmul(*present)).astype(np.int64)
-        grid = np.clip(layout.back(grids[0] + grids[1]), bounds.NO_GRID, bounds.ZERO_GRID)
+        grid = np.clip(layout.back(grids[0] + grids[1]), NO_GRID, ZERO_GRID)
         whole = bool(np.all(a.exact) and np.all(b.exact))
         return bounds.summed_products(value, magnitude(mass), terms, grid, whole, self.machine)
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.core.bounds import Real
 from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
 from conformance.core.functions import FUNCTIONS
 from conformance.core.index_space import COMPARISONS, IndexSpace, Part
 from conformance.core.operator import Definition, Operator, Output
+from conformance.core.real import Real
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES, Array, DType
 

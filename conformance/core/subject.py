@@ -8,11 +8,11 @@ from math import prod
 
 import numpy as np
 
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.implementation import Implementation, mutated
 from conformance.core.mutant_changes import PathChange
 from conformance.core.operator import Operator
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import ConformanceError
 from conformance.model import Case

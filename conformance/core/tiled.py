@@ -35,11 +35,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from conformance.core import bounds
-from conformance.core.bounds import Real
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.index_space import IndexSpace, Part
 from conformance.core.magnitude import Magnitude, magnitude
 from conformance.core.operator import Definition, Operator, Output
+from conformance.core.real import Real
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES, Array, DType, name_of
 

@@ -27,10 +27,10 @@ from blind_kernels import (
 )
 from numpy.typing import NDArray
 
-from conformance.core.bounds import Machine
 from conformance.core.data import SEPARATOR, inputs_of
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.loader import load_operator
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.model import Case
 

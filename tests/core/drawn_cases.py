@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from independent import Element, evaluate
 
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator_reader import read_operator
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 
 Array = Any

@@ -10,8 +10,8 @@ import hashlib
 import numpy as np
 from core_operators import operator
 
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 
 SHAPES = {

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from core_operators import operator
 
-from conformance.core.bounds import Machine, Real
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.operator_reader import read_operator
+from conformance.core.real import Machine, Real
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.reference import answers

@@ -14,11 +14,12 @@ import pytest
 from core_operators import operator
 
 from conformance.core import bounds, exact
-from conformance.core.bounds import Machine, Real
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
 from conformance.core.machine import Simulation, Style
 from conformance.core.operator_reader import read_operator
+from conformance.core.real import Machine, Real, constant
+from conformance.core.real import source as given
 from conformance.dtypes import DTYPES, DType
 from conformance.errors import EvaluationError
 
@@ -89,7 +90,7 @@ def numbers(digits: int, rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def source(array: np.ndarray, machine: Machine) -> Real:
-    return bounds.source(array, F64, machine)
+    return given(array, F64, machine)
 
 
 def worst(real: Real) -> list[tuple[Fraction, Fraction]]:
@@ -139,9 +140,7 @@ def test_means(machine: Machine, divisor: int) -> None:
     """Divided at last or at first, or multiplied by a rounded reciprocal, perhaps fused."""
     format_ = machine.format
     array = numbers(format_.digits, np.random.default_rng(divisor), 300, 3)
-    real = bounds.divide(
-        bounds.summed(source(array, machine), (1,)), bounds.constant(divisor, machine)
-    )
+    real = bounds.divide(bounds.summed(source(array, machine), (1,)), constant(divisor, machine))
     inverse = rounded(Fraction(1, divisor), format_)
 
     def means(row: np.ndarray) -> frozenset[Fraction]:
@@ -172,9 +171,7 @@ def test_means_where_subnormal_numbers_are_flushed(
     to_nearest = rounded
     monkeypatch.setattr(sys.modules[__name__], "rounded", flushed)
     array = numbers(format_.digits, np.random.default_rng(divisor), 300, 3) * 2.0**-6
-    real = bounds.divide(
-        bounds.summed(source(array, machine), (1,)), bounds.constant(divisor, machine)
-    )
+    real = bounds.divide(bounds.summed(source(array, machine), (1,)), constant(divisor, machine))
 
     def means(row: np.ndarray) -> frozenset[Fraction]:
         results = set[Fraction]()
@@ -194,7 +191,7 @@ def test_a_quotient_is_a_multiple_of_none_of_what_was_divided() -> None:
     smallest = Fraction(2) ** machine.format.emin
     real = source(np.array([640 * float(smallest)]), machine)
     for divisor in (240, 3):
-        real = bounds.divide(real, bounds.constant(divisor, machine))
+        real = bounds.divide(real, constant(divisor, machine))
     ((value, bound),) = worst(real)
     assert value == smallest * 8 / 9
     assert bound > value
@@ -204,7 +201,7 @@ def test_what_is_subnormal_in_its_type_may_be_read_as_zero() -> None:
     """Though it is normal in the wider format that a machine computes in."""
     for flushes, lowest in ((False, 2.0**-20), (True, 0.0)):
         machine = Machine(DTYPES["f32"], flushes)
-        real = bounds.source(np.array([2.0**-20], np.float16), DTYPES["f16"], machine)
+        real = given(np.array([2.0**-20], np.float16), DTYPES["f16"], machine)
         assert bounds.interval(real, DTYPES["f32"])[0].tolist() == [lowest]
 
 
@@ -214,14 +211,14 @@ def test_what_is_subnormal_in_its_type_may_be_read_as_zero() -> None:
 )
 def test_a_reciprocal_may_be_too_small_or_too_large(divisor: float, anything: bool) -> None:
     machine = Machine(DTYPES["f16"])
-    one, by = (bounds.source(np.float16(x), DTYPES["f16"], machine) for x in (2.0**-10, divisor))
+    one, by = (given(np.float16(x), DTYPES["f16"], machine) for x in (2.0**-10, divisor))
     assert bounds.interval(bounds.divide(one, by), DTYPES["f16"])[2].tolist() == anything
 
 
 def test_what_may_have_become_infinite_stays_so() -> None:
     machine = Machine(DTYPES["f32"])
-    square = bounds.power(bounds.source(np.array([2e19], np.float32), DTYPES["f32"], machine), 2)
-    huge = bounds.divide(square, bounds.constant(1024, machine))
+    square = bounds.power(given(np.array([2e19], np.float32), DTYPES["f32"], machine), 2)
+    huge = bounds.divide(square, constant(1024, machine))
     assert huge.endless.all()
     assert np.isinf(bounds.widened(huge, huge.mass).err.m).all()
 
@@ -229,7 +226,7 @@ def test_what_may_have_become_infinite_stays_so() -> None:
 def test_a_divisor_that_is_exact_adds_nothing_to_the_bound(machine: Machine) -> None:
     """It is (n - 1) u S / d and 2 u + u**2 of what that makes, as derived."""
     total = bounds.summed(source(np.array([[5.0, 6.0, 7.0]]), machine), (1,))
-    ((_, bound),) = worst(bounds.divide(total, bounds.constant(3, machine)))
+    ((_, bound),) = worst(bounds.divide(total, constant(3, machine)))
     unit, mass = Fraction(machine.unit), Fraction(18, 3)
     lost = 4 * Fraction(2) ** machine.format.quantum
     derived = 2 * unit * mass * (1 + unit) ** 2 + ((1 + unit) ** 2 - 1) * mass + lost
@@ -242,7 +239,7 @@ def test_nothing_is_flushed_where_all_on_the_way_is_large_enough() -> None:
     for machine in (toy(4), replace(toy(4), flushes=True)):
         mean = bounds.divide(
             bounds.summed(source(np.array([[3.0, -2.0, 6.0]]), machine), (1,)),
-            bounds.constant(3, machine),
+            constant(3, machine),
         )
         ends += [float(bound) for _, bound in worst(mean)]
     assert ends[0] == pytest.approx(ends[1], rel=1e-12)
@@ -271,9 +268,7 @@ def test_scales_early_and_late(machine: Machine) -> None:
     format_, rng = machine.format, np.random.default_rng(9)
     array = numbers(format_.digits, rng, 300, 3)
     factor = Fraction(7, 4)
-    real = bounds.multiply(
-        bounds.constant(factor, machine), bounds.summed(source(array, machine), (1,))
-    )
+    real = bounds.multiply(constant(factor, machine), bounds.summed(source(array, machine), (1,)))
 
     def scaled(row: np.ndarray) -> frozenset[Fraction]:
         terms = fractions(row)
@@ -381,9 +376,7 @@ def test_a_function_is_taken_over_all_that_its_argument_may_be(name: str) -> Non
     machine = Machine(DTYPES["f32"])
     array = np.abs(np.random.default_rng(1).normal(size=50)).astype(np.float32)
     with exact.precision(100):
-        argument = bounds.divide(
-            source(array.astype(np.float64), machine), bounds.constant(3, machine)
-        )
+        argument = bounds.divide(source(array.astype(np.float64), machine), constant(3, machine))
         results = worst(bounds.function(name, argument))
     run = getattr(np, name)
     for (value, bound), x, (_, off) in zip(results, array, worst(argument), strict=True):
@@ -502,7 +495,7 @@ def test_a_root_of_what_is_not_negative_is_not_negative() -> None:
 def test_what_is_flushed_has_no_power() -> None:
     """A number or 0 to the third power: off by that power, and no more than it is rounded by."""
     machine = Machine(DTYPES["f32"], flushes=True)
-    real = bounds.source(np.array([-(2.0**-20)], np.float16), DTYPES["f16"], machine)
+    real = given(np.array([-(2.0**-20)], np.float16), DTYPES["f16"], machine)
     ((value, bound),) = worst(bounds.power(bounds.absolute(real), 3))
     assert value == Fraction(1, 2**60)
     assert value <= bound <= value * (1 + Fraction(1, 2**20))
@@ -512,8 +505,8 @@ def test_the_mean_of_ones_is_not_negative_on_any_machine() -> None:
     """Though 998 additions in bf16 may be further off than it is large."""
     for flushes in (False, True):
         machine = Machine(DTYPES["bf16"], flushes)
-        ones = bounds.source(np.ones((1, 999), DTYPES["bf16"].numpy), DTYPES["bf16"], machine)
-        mean = bounds.divide(bounds.summed(ones, (1,)), bounds.constant(999, machine))
+        ones = given(np.ones((1, 999), DTYPES["bf16"].numpy), DTYPES["bf16"], machine)
+        mean = bounds.divide(bounds.summed(ones, (1,)), constant(999, machine))
         low, high, _ = bounds.interval(mean, DTYPES["bf16"])
         assert (low.item(), high.item()) == (0, 4.96875)
 

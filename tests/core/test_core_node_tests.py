@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 
 pytestmark = pytest.mark.needs("onnx-reference")

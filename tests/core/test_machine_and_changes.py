@@ -9,10 +9,10 @@ import pytest
 from core_operators import operator
 
 from conformance.core import evaluate
-from conformance.core.bounds import Machine
 from conformance.core.changes import Change, changed, replaced, unchanged
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.machine import Simulation, Style, fitted
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, SpecError
 

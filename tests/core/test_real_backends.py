@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from conformance import strategies
 from conformance.backends.discovery import load_backend
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, Unsupported
 from conformance.model import Case

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from conformance.core import index_space, window_search
-from conformance.core.bounds import Machine
 from conformance.core.evaluate import Evaluation
 from conformance.core.magnitude import Magnitude
 from conformance.core.operator_reader import read_operator
+from conformance.core.real import Machine
 from conformance.core.window_search import LEFT_OUT, Window, order_of, ranked
 from conformance.dtypes import DTYPES
 

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import conformance
 from conformance import strategies
-from conformance.core.bounds import Machine
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.operator_reader import read_operator
 from conformance.core.patterns import GENERAL, fill
+from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, SpecError, UsageError
 from conformance.generate.definition_cases import draw_cases
