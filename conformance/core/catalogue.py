@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from conformance.core.changes import ORIGINAL, condition
+from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
 from conformance.core.implementation import Implementation
 from conformance.core.loader import load_operator, shipped_names
-from conformance.core.machine import Style
+from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
-from conformance.core.operator import Operator
+from conformance.core.operator import OF_ENDS, Operator
 from conformance.core.tree import OF_TENSORS
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.resources import directory
 from conformance.spec import schema_check
-from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why
+from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why, stated
 from conformance.spec.each_entries import each_choices, fill_template
 from conformance.spec.inapplicable import ADVICE, counted
 from conformance.spec.loader import read_text
@@ -36,8 +36,17 @@ from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
-BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", *OF_TENSORS})
+BUILT_IN = frozenset({ORIGINAL, *OF_ENDS, "true", "false", "skip", *OF_TENSORS})
 """Names that any text may use."""
+
+GIVEN = "given."
+"""Before a name that is misread: what speaks of it has another value."""
+
+EVERY = "*"
+"""Each definition."""
+
+MOVING = "moving"
+"""The folder of operators that are on their way to be definitions, and of their mutants."""
 
 RESULT = "result"
 """The role of the definition that an operator gives."""
@@ -74,25 +83,30 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
     excluded: list[LeftOut] = []
-    mutants = [m for source in _files() for m in _mutants(source, (operator,), excluded)]
+    files = _files(MOVING if FilePath(operator.file).parent.name == MOVING else "core")
+    mutants = [m for source in files for m in _mutants(source, (operator,), excluded)]
     return tuple(mutants), tuple(excluded)
 
 
 @cache
-def _files() -> tuple[Source, ...]:
-    paths = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+def _files(folder: str) -> tuple[Source, ...]:
+    paths = sorted((directory("specs") / "faults" / folder).glob("*.yaml"))
     return tuple(_sound(parse_yaml(read_text(path), str(path))) for path in paths)
 
 
-def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
-    """Parse a catalogue file into mutants, one for each shipped operator that can have it.
+def load_catalogue_text(
+    text: str, file: str = "<text>", operators: Iterable[Operator] | None = None
+) -> tuple[Mutant, ...]:
+    """Parse a catalogue file into mutants, one for each operator that can have it.
 
-    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
+    ``operators`` are the shipped ones if they are not given. Raises
+    :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
     entries that no operator can have.
     """
     source = _sound(parse_yaml(text, file))
     excluded: list[LeftOut] = []
-    mutants = tuple(_mutants(source, map(load_operator, shipped_names()), excluded))
+    operators = map(load_operator, shipped_names()) if operators is None else operators
+    mutants = tuple(_mutants(source, operators, excluded))
     ids = {mutant.id for mutant in mutants}
     lacking = {reason.entry: reason for reason in reversed(excluded)}
     for name, raw in source.data["faults"].items():
@@ -156,17 +170,28 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
                 offset = error.offset if filled == text else None
                 source.problem((*path, *at), error.message, hint=error.hint, offset=offset)
                 break
-    for key in ("computes", "sums", "converts"):
-        format_ = raw.get("machine", {}).get(key, "f32")
-        if format_ not in DTYPES:
-            at = (*path, "machine", key)
-            source.unknown(at, f"there is no element type '{format_}'", format_, DTYPES)
+    for key in ("computes", "sums", "divides", "converts"):
+        for _, values in each_choices(_each(raw)):
+            format_ = _filled(raw.get("machine", {}), values).get(key, "f32")
+            if format_ not in DTYPES and format_ not in (OWN, EXACT):
+                at = (*path, "machine", key)
+                source.unknown(at, f"there is no element type '{format_}'", format_, DTYPES)
+                break
+
+
+def _filled(habits: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """The habits of an entry for a choice of what ``each`` gives."""
+    return {
+        key: fill_template(habit, values) if isinstance(habit, str) else habit
+        for key, habit in habits.items()
+    }
 
 
 def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """All expressions of an entry, and where they are."""
-    if "where" in raw:
-        yield ("where",), _text(raw["where"])
+    for key in ("where", "elements"):
+        if key in raw:
+            yield (key,), _text(raw[key])
     for location, new in raw.get("change", {}).items():
         if isinstance(new, dict):
             for part, other in new.items():
@@ -192,6 +217,13 @@ def _mutants(
         for name, raw in source.data["faults"].items():
             for keys, values in each_choices(_each(raw)):
                 id_ = fill_template(name, keys)
+                spelled = (id_, operator.op, operator.op.rpartition("-")[0])
+                if "operators" in raw and {*raw["operators"]}.isdisjoint(spelled):
+                    excluded.append(LeftOut(operator.op, name, id_, Why.NAMED))
+                    continue
+                if other := roles.other_kind(raw.get("only", {})):
+                    excluded.append(LeftOut(operator.op, name, id_, Why.KIND, other))
+                    continue
                 try:
                     change = _change(roles, id_, raw, values)
                 except ConformanceError as error:
@@ -206,6 +238,9 @@ def _mutants(
                     description=fill_template(raw["says"], keys),
                     where_to_look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
+                    excused_by=_reading(operator, raw.get("reading", ""), spelled),
+                    equivalent=_by_name(raw.get("equivalent", {}), spelled),
+                    stated_equivalences=tuple(stated(raw.get("stated", ()), spelled)),
                     cause=fill_template(raw.get("cause", ""), keys),
                     fixed=raw.get("fixed", {}),
                 )
@@ -220,10 +255,14 @@ def _change(
     if where:
         condition(operator, where)
     if "machine" in raw:
-        return HabitChange(id_, Style(**raw["machine"]), where)
+        return HabitChange(id_, Style(**_filled(raw["machine"], values)), where)
     if "path" in raw:
         return _path(roles, id_, raw["path"], values, where)
-    change = TextChange(id_, tuple(_edits(roles, raw["change"], values)), where)
+    elements = roles.spoken(fill_template(_text(raw.get("elements", "true")), values))
+    for output in operator.outputs:
+        operator.element_condition(operator.define[output.name], elements)
+    edits = tuple(_edits(roles, raw["change"], values))
+    change = TextChange(id_, edits, where, elements if "elements" in raw else "")
     changed = Implementation(operator, change).under([change])
     trees = (
         [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
@@ -235,6 +274,17 @@ def _change(
     return change
 
 
+def _by_name(texts: Mapping[str, str], spelled: Iterable[str]) -> str:
+    """The text of a mutant or an operator, which has one by its name."""
+    return next((texts[name] for name in spelled if name in texts), "")
+
+
+def _reading(operator: Operator, raw: str | Mapping[str, str], spelled: Iterable[str]) -> str:
+    """The interpretation that excuses a mutant, if the operator has it."""
+    name = raw if isinstance(raw, str) else _by_name(raw, spelled)
+    return name if any(name == entry.name for entry in operator.interpretations) else ""
+
+
 def _keys(entry: tuple[str, Any]) -> Any:
     name, trees = entry
     return name, trees.key if hasattr(trees, "key") else [tree.key for tree in trees]
@@ -243,21 +293,30 @@ def _keys(entry: tuple[str, Any]) -> Any:
 def _words(operator: Operator) -> list[Any]:
     """What an operator says beside its expressions."""
     defaults = [attribute.default for attribute in operator.attributes.values()]
-    return defaults + [(d.combine, str(d.outside)) for d in operator.define.values()]
+    ends = [(d.combine, d.rounding, str(d.outside)) for d in operator.define.values()]
+    return [*defaults, *ends, *(output.type for output in operator.outputs)]
 
 
 def _edits(
     roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     for raw_place, new in change.items():
-        location = roles.location(fill_template(raw_place, values))
-        if isinstance(new, dict):
-            for part, other in new.items():
-                texts = (fill_template(_text(text), values) for text in (part, other))
-                old, text = map(roles.spoken, texts)
-                yield location, old, text
-        else:
-            yield location, "", roles.spoken(fill_template(_text(new), values))
+        place = fill_template(raw_place, values)
+        if place.startswith(GIVEN):
+            text = roles.spoken(fill_template(_text(new), values))
+            yield from roles.misread(place.removeprefix(GIVEN), text)
+            continue
+        for location in roles.locations(place):
+            if isinstance(new, dict):
+                for part, other in new.items():
+                    texts = (fill_template(_text(text), values) for text in (part, other))
+                    old, text = map(roles.spoken, texts)
+                    if not place.endswith("?") or roles.has(location, old):
+                        yield location, old, text
+            else:
+                text = fill_template(_text(new), values)
+                of_words = location.endswith((".combine", ".rounding", ".type"))
+                yield location, "", text if of_words else roles.spoken(text)
 
 
 def _path(
@@ -293,6 +352,7 @@ class _Roles:
         sections = (operator.attributes, operator.dims, operator.let, operator.tensors)
         for section in (*sections, operator.define, operator.groups):
             names |= section.keys()
+        names |= operator.types.keys() | DTYPES.keys()
         for attribute in operator.attributes.values():
             names |= {*attribute.values} | ({attribute.per} if attribute.per else set())
         names |= {dim.per for dim in operator.dims.values() if dim.per}
@@ -311,16 +371,68 @@ class _Roles:
         """The name that the operator has for a role."""
         return self.texts.get(role, role)
 
-    def location(self, text: str) -> str:
-        """A place in the words of the operator, which must be there."""
-        parts = [self.name(part) for part in text.split(".")]
-        section: Any = self.operator.data
-        for part in parts[:-1]:
-            section = section.get(part) if isinstance(section, dict) else None
-        optional = parts[0] == "define" and parts[-1] in ("keep", "finish", "outside")
-        if not isinstance(section, dict) or not (optional or parts[-1] in section):
+    def locations(self, text: str) -> Iterator[str]:
+        """Places in the words of the operator, which must be there, or may be missing: ``at?``.
+
+        A ``*`` stands for each definition that has the rest.
+        """
+        first, *rest = text.removesuffix("?").split(".")
+        many = first == "define" and rest[0] == EVERY
+        heads = [*self.operator.define] if many else [self.name(rest[0])]
+        paths = [[first, head, *map(self.name, rest[1:])] for head in heads]
+        paths = [path for path in paths if self._is_there(path)]
+        if not paths and not text.endswith("?"):
             raise ExpressionError(f"{self.operator.op} has no '{text}'", lacks=text)
-        return ".".join(parts)
+        yield from map(".".join, paths)
+
+    def _is_there(self, path: Sequence[str]) -> bool:
+        section: Any = self.operator.data
+        for part in path[:-1]:
+            if isinstance(section, list):
+                section = next((entry for entry in section if entry["name"] == part), None)
+            else:
+                section = section.get(part) if isinstance(section, dict) else None
+        optional = path[0] == "define" and path[-1] in (*LEFT_OUT, "outside")
+        return isinstance(section, dict) and (optional or path[-1] in section)
+
+    def other_kind(self, only: Mapping[str, Any]) -> str:
+        """What an entry is for that the operator is not, if it is for such operators only."""
+        combine = self.operator.define[self.operator.outputs[0].name].combine
+        if only.get("combine", combine) != combine:
+            return f"combine {only['combine']}"
+        names = self.names | self.texts.keys()
+        return next((f"role {role}" for role in only.get("roles", ()) if role not in names), "")
+
+    def has(self, location: str, part: str) -> bool:
+        """Whether the text of a place has a part."""
+        try:
+            texts_of(self.operator, {location: {part: part}})
+        except ExpressionError:
+            return False
+        return True
+
+    def misread(self, role: str, text: str) -> Iterator[tuple[str, str, str]]:
+        """Another value of a name in all that speaks of it, as edits."""
+        name = self.name(role)
+        if name not in self.operator.let and name not in self.operator.names.scope:
+            raise ExpressionError(f"{self.operator.op} has no '{role}'", lacks=role)
+        for location, old in _texts_of(self.operator):
+            tree = parse_expression(old)
+            names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+            if location != f"let.{name}" and name in names:
+                yield location, name, text
+
+
+def _texts_of(operator: Operator) -> Iterator[tuple[str, str]]:
+    """The texts that an operator computes with, by place."""
+    for name, raw in operator.data.get("let", {}).items():
+        yield f"let.{name}", _text(raw)
+    for name, sections in operator.data["define"].items():
+        for key, raw in sections.items():
+            if isinstance(raw, dict):
+                yield from ((f"define.{name}.{key}.{at}", _text(text)) for at, text in raw.items())
+            elif key not in ("combine", "rounding"):
+                yield f"define.{name}.{key}", _text(raw)
 
 
 class _Spoken(ast.NodeTransformer):

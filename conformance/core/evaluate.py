@@ -65,7 +65,7 @@ class Evaluation:
             for tensor in operator.inputs
             if tensor.entries is not None and tensor.name in self.inputs
         }
-        self.binding = Binding(operator, attributes, shapes, self.operands)
+        self.binding = Binding(operator, attributes, shapes, self.operands, self._types())
         # Whole numbers are computed as such: nothing of them may be off.
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
@@ -88,6 +88,10 @@ class Evaluation:
                 message = f"{name} is {dtype} where the specification says {expected}"
                 raise InvalidCase(message, (f"{tensor.type}.type",))
 
+    def _types(self) -> dict[str, str]:
+        """The element type of each type variable."""
+        return {self.operator.tensors[n].type: name_of(a.dtype) for n, a in self.inputs.items()}
+
     def input(self, name: str) -> Real | Array:
         """Return an input: reals, or an array of whole numbers that indices may use."""
         if name not in self._sources:
@@ -107,11 +111,11 @@ class Evaluation:
     def result(self, name: str) -> Result:
         """Return what a definition gives, computed on first use."""
         if name not in self._results:
-            self._results[name] = self._in_blocks(self.operator.define[name])
+            self._results[name] = self.in_blocks(self.operator.define[name])
         return self._results[name]
 
-    def _in_blocks(self, definition: Definition) -> Result:
-        """A definition, part by part of its longest index where there are many terms."""
+    def in_blocks(self, definition: Definition) -> Result:
+        """Compute a definition, part by part of its longest index where there are many terms."""
         space = self.space(definition)
         size = prod(space.shape)
         if size <= BLOCK or not space.rows:
@@ -278,7 +282,7 @@ def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[n
     has_value = (rest == 0) | bool(rounding)
     if rounding == "toward_zero":
         down = down + ((num < 0) & (rest != 0))
-    elif rounding:
+    elif rounding and rounding != "down":
         half = num > 0 if rounding == "away" else down % 2 == 1
         down = down + ((2 * rest > den) | ((2 * rest == den) & half))
     if value.special is not None:
