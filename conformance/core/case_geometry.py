@@ -95,7 +95,7 @@ class _Batch:
             try:
                 self.given[name] = _column([binding.value(name) for binding in bindings])
             except ConformanceError:
-                continue  # a dimension of a tensor that is not given
+                continue  # a dimension or a type of a tensor that is not given
         self.right = _Columns(self, operator)
 
     def may_differ(self, implementation: Implementation) -> Bools:
@@ -242,11 +242,11 @@ class _Comparison:
     def of_definition(self) -> Bools:
         """Mark the cases in which the definition may have other elements."""
         before, after = self.definitions
-        if (before.combine, [*before.at], [*before.over]) != (
-            after.combine,
-            [*after.at],
-            [*after.over],
-        ):
+        outlines = [
+            (d.combine, [*d.at], [*d.over], d.rounding, d.keep is None, d.unspecified is None)
+            for d in (before, after)
+        ]
+        if outlines[0] != outlines[1]:
             return self.every
         try:
             result = self.none

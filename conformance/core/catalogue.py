@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from conformance.core.changes import ORIGINAL, condition, texts_of
+from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
 from conformance.core.implementation import Implementation
 from conformance.core.loader import load_operator, shipped_names
-from conformance.core.machine import Style
+from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
-from conformance.core.operator import Operator
+from conformance.core.operator import OF_ENDS, Operator
 from conformance.core.tree import OF_TENSORS
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, ExpressionError, closest
@@ -36,33 +36,30 @@ from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
-BUILT_IN = frozenset({ORIGINAL, "total", "terms", "true", "false", "skip", *OF_TENSORS})
+BUILT_IN = frozenset({ORIGINAL, *OF_ENDS, "true", "false", "skip", *OF_TENSORS})
 """Names that any text may use."""
+
+GIVEN = "given."
+"""Before a name that is misread: what speaks of it has another value."""
+
+EVERY = "*"
+"""Each definition."""
+
+MOVING = "moving"
+"""The folder of operators that are on their way to be definitions, and of their mutants."""
 
 RESULT = "result"
 """The role of the definition that an operator gives."""
 
-Edit = tuple[str, str, str]
-"""A place, a part of its text or nothing, and the text that is there instead."""
 
-OUTPUTS = "outputs"
-"""What a place calls the definitions of all outputs."""
-
-FOLDER = "core"
-"""The folder of the files in ``specs/faults``."""
+def catalogue_mutants(operator: Operator) -> tuple[Mutant, ...]:
+    """Return an operator's mutants of the catalogue, in the order of their files."""
+    return _read(operator)[0]
 
 
-def catalogue_mutants(operator: Operator, folder: str = FOLDER) -> tuple[Mutant, ...]:
-    """Return an operator's mutants of the catalogue, in the order of their files.
-
-    ``folder`` is that of the files in ``specs/faults``.
-    """
-    return _read(operator, folder)[0]
-
-
-def left_out(operator: Operator, folder: str = FOLDER) -> tuple[LeftOut, ...]:
+def left_out(operator: Operator) -> tuple[LeftOut, ...]:
     """Return the mutants of the catalogue that an operator lacks, each with the reason."""
-    return _read(operator, folder)[1]
+    return _read(operator)[1]
 
 
 MAX_ROLES = 8
@@ -84,9 +81,10 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def _read(operator: Operator, folder: str) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
+def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
     excluded: list[LeftOut] = []
-    mutants = [m for source in _files(folder) for m in _mutants(source, (operator,), excluded)]
+    files = _files(MOVING if FilePath(operator.file).parent.name == MOVING else "core")
+    mutants = [m for source in files for m in _mutants(source, (operator,), excluded)]
     return tuple(mutants), tuple(excluded)
 
 
@@ -101,14 +99,13 @@ def load_catalogue_text(
 ) -> tuple[Mutant, ...]:
     """Parse a catalogue file into mutants, one for each operator that can have it.
 
-    ``operators`` are the shipped ones by default. Raises
+    ``operators`` are the shipped ones if they are not given. Raises
     :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
     entries that no operator can have.
     """
     source = _sound(parse_yaml(text, file))
     excluded: list[LeftOut] = []
-    if operators is None:
-        operators = map(load_operator, shipped_names())
+    operators = map(load_operator, shipped_names()) if operators is None else operators
     mutants = tuple(_mutants(source, operators, excluded))
     ids = {mutant.id for mutant in mutants}
     lacking = {reason.entry: reason for reason in reversed(excluded)}
@@ -148,9 +145,8 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
     if len(kinds) != 1:
         message = f"an entry has 'change', 'path' or 'machine', here are {len(kinds)} of them"
         source.problem(path, message, key=True)
-    for key in sorted({"elements", "also"} & raw.keys()):
-        if "change" not in raw:
-            source.problem((*path, key), f"'{key}' needs 'change'", key=True)
+    if "elements" in raw and "change" not in raw:
+        source.problem((*path, "elements"), "'elements' needs 'change'", key=True)
     for values in (values for values in _each(raw).values() if "path" in raw):
         for key, value in values.items():
             if type(value) is not int or value < 1:
@@ -161,11 +157,7 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
         *(
             fill_template(text, values)
             for _, values in each_choices(_each(raw))
-            for text in (
-                *raw.get("change", ()),
-                *raw.get("also", ()),
-                str(raw.get("path", {}).get("block", "")),
-            )
+            for text in (*raw.get("change", ()), str(raw.get("path", {}).get("block", "")))
         ),
     ]
     if any("{" in text for text in filled_texts):
@@ -180,11 +172,21 @@ def _check(source: Source, path: Path, raw: Mapping[str, Any]) -> None:
                 offset = error.offset if filled == text else None
                 source.problem((*path, *at), error.message, hint=error.hint, offset=offset)
                 break
-    for key in ("computes", "sums", "converts"):
-        format_ = raw.get("machine", {}).get(key, "f32")
-        if format_ not in DTYPES:
-            at = (*path, "machine", key)
-            source.unknown(at, f"there is no element type '{format_}'", format_, DTYPES)
+    for key in ("computes", "sums", "divides", "converts"):
+        for _, values in each_choices(_each(raw)):
+            format_ = _filled(raw.get("machine", {}), values).get(key, "f32")
+            if format_ not in DTYPES and format_ not in (OWN, EXACT):
+                at = (*path, "machine", key)
+                source.unknown(at, f"there is no element type '{format_}'", format_, DTYPES)
+                break
+
+
+def _filled(habits: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """The habits of an entry for a choice of what ``each`` gives."""
+    return {
+        key: fill_template(habit, values) if isinstance(habit, str) else habit
+        for key, habit in habits.items()
+    }
 
 
 def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -192,14 +194,13 @@ def _texts(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key in ("where", "elements"):
         if key in raw:
             yield (key,), _text(raw[key])
-    for key in ("change", "also"):
-        for location, new in raw.get(key, {}).items():
-            if isinstance(new, dict):
-                for part, other in new.items():
-                    yield (key, location, part), str(part)
-                    yield (key, location, part), _text(other)
-            else:
-                yield (key, location), _text(new)
+    for location, new in raw.get("change", {}).items():
+        if isinstance(new, dict):
+            for part, other in new.items():
+                yield ("change", location, part), str(part)
+                yield ("change", location, part), _text(other)
+        else:
+            yield ("change", location), _text(new)
 
 
 def _text(raw: Any) -> str:
@@ -218,14 +219,19 @@ def _mutants(
         for name, raw in source.data["faults"].items():
             for keys, values in each_choices(_each(raw)):
                 id_ = fill_template(name, keys)
+                spelled = (id_, operator.op, operator.op.rpartition("-")[0])
+                if "operators" in raw and {*raw["operators"]}.isdisjoint(spelled):
+                    excluded.append(LeftOut(operator.op, name, id_, Why.NAMED))
+                    continue
+                if misfit := roles.misfit(raw.get("only", {})):
+                    excluded.append(LeftOut(operator.op, name, id_, Why.KIND, misfit.lacks, misfit))
+                    continue
                 try:
                     change = _change(roles, id_, raw, values)
                 except ConformanceError as error:
                     why = Why.IDLE if isinstance(error, Idle) else Why.LACKS
                     excluded.append(LeftOut(operator.op, name, id_, why, error.lacks, error))
                     continue
-                spelled = (id_, operator.op, operator.op.rpartition("-")[0])
-                equivalent = raw.get("equivalent", {})
                 yield Mutant(
                     id=id_,
                     kind=source.data["kind"],
@@ -234,7 +240,8 @@ def _mutants(
                     description=fill_template(raw["says"], keys),
                     where_to_look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
-                    equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
+                    excused_by=_reading(operator, raw.get("reading", ""), spelled),
+                    equivalent=_by_name(raw.get("equivalent", {}), spelled),
                     stated_equivalences=tuple(stated(raw.get("stated", ()), spelled)),
                     cause=fill_template(raw.get("cause", ""), keys),
                     fixed=raw.get("fixed", {}),
@@ -246,20 +253,18 @@ def _change(
 ) -> DefinitionChange:
     """The change of an entry in an operator's words; raises what the operator lacks of it."""
     operator = roles.operator
-    roles.check(raw)
     where = roles.spoken(fill_template(_text(raw["where"]), values)) if "where" in raw else ""
     if where:
         condition(operator, where)
     if "machine" in raw:
-        return HabitChange(id_, Style(**raw["machine"]), where)
+        return HabitChange(id_, Style(**_filled(raw["machine"], values)), where)
     if "path" in raw:
         return _path(roles, id_, raw["path"], values, where)
-    elements = fill_template(_text(raw.get("elements", "")), values)
-    edits = list(_edits(roles, raw["change"], elements, values))
-    for location, new in raw.get("also", {}).items():
-        for text in [{part: new[part]} for part in new] if isinstance(new, dict) else [new]:
-            edits += _possible(roles, {location: text}, elements, values)
-    change = TextChange(id_, tuple(edits), where)
+    elements = roles.spoken(fill_template(_text(raw.get("elements", "true")), values))
+    for output in operator.outputs:
+        operator.element_condition(operator.define[output.name], elements)
+    edits = tuple(_edits(roles, raw["change"], values))
+    change = TextChange(id_, edits, where, elements if "elements" in raw else "")
     changed = Implementation(operator, change).under([change])
     trees = (
         [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
@@ -271,6 +276,17 @@ def _change(
     return change
 
 
+def _by_name(texts: Mapping[str, str], spelled: Iterable[str]) -> str:
+    """The text of a mutant or an operator, which has one by its name."""
+    return next((texts[name] for name in spelled if name in texts), "")
+
+
+def _reading(operator: Operator, raw: str | Mapping[str, str], spelled: Iterable[str]) -> str:
+    """The interpretation that excuses a mutant, if the operator has it."""
+    name = raw if isinstance(raw, str) else _by_name(raw, spelled)
+    return name if any(name == entry.name for entry in operator.interpretations) else ""
+
+
 def _keys(entry: tuple[str, Any]) -> Any:
     name, trees = entry
     return name, trees.key if hasattr(trees, "key") else [tree.key for tree in trees]
@@ -279,32 +295,30 @@ def _keys(entry: tuple[str, Any]) -> Any:
 def _words(operator: Operator) -> list[Any]:
     """What an operator says beside its expressions."""
     defaults = [attribute.default for attribute in operator.attributes.values()]
-    return defaults + [(d.combine, str(d.outside)) for d in operator.define.values()]
-
-
-def _possible(
-    roles: _Roles, change: Mapping[str, Any], elements: str, values: Mapping[str, str]
-) -> list[Edit]:
-    """The edits of a change, none where the operator lacks what it speaks of."""
-    try:
-        edits = list(_edits(roles, change, elements, values))
-        texts_of(roles.operator, *TextChange("", tuple(edits)).changes)
-    except ExpressionError:
-        return []
-    return edits
+    ends = [(d.combine, d.rounding, str(d.outside)) for d in operator.define.values()]
+    return [*defaults, *ends, *(output.type for output in operator.outputs)]
 
 
 def _edits(
-    roles: _Roles, change: Mapping[str, Any], elements: str, values: Mapping[str, str]
-) -> Iterator[Edit]:
-    """The edits of a change, which leave what ``elements`` does not hold for as it is."""
+    roles: _Roles, change: Mapping[str, Any], values: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
     for raw_place, new in change.items():
-        for location in roles.locations(fill_template(raw_place, values)):
+        place = fill_template(raw_place, values)
+        if place.startswith(GIVEN):
+            text = roles.spoken(fill_template(_text(new), values))
+            yield from roles.misread(place.removeprefix(GIVEN), text)
+            continue
+        for location in roles.locations(place):
             parts = new if isinstance(new, dict) else {"": new}
             for part, other in parts.items():
                 old, text = (fill_template(_text(text), values) for text in (part, other))
-                text = f"where({elements}, {text}, {old or ORIGINAL})" if elements else text
-                yield location, old and roles.spoken(old), roles.spoken(text)
+                try:
+                    edit = roles.edit(location, old, text)
+                except ExpressionError:
+                    if not place.endswith("?"):
+                        raise
+                else:
+                    yield edit
 
 
 def _path(
@@ -338,9 +352,9 @@ class _Roles:
     def of(cls, operator: Operator) -> _Roles:
         names = set(BUILT_IN) | FUNCTIONS.keys()
         sections = (operator.attributes, operator.dims, operator.let, operator.tensors)
-        for section in (*sections, operator.define, operator.groups, operator.types):
+        for section in (*sections, operator.define, operator.groups):
             names |= section.keys()
-        names.update(*operator.types.values())
+        names |= operator.types.keys() | DTYPES.keys()
         for attribute in operator.attributes.values():
             names |= {*attribute.values} | ({attribute.per} if attribute.per else set())
         names |= {dim.per for dim in operator.dims.values() if dim.per}
@@ -359,37 +373,76 @@ class _Roles:
         """The name that the operator has for a role."""
         return self.texts.get(role, role)
 
-    def check(self, raw: Mapping[str, Any]) -> None:
-        """Raise ExpressionError if an entry is not for operators with such roles."""
-        for role in raw.get("has", ()):
-            if self.name(role) == role and role not in self.names:
-                raise ExpressionError(f"{self.operator.op} has no '{role}'", lacks=role)
-        for role in raw.get("lacks", ()):
-            if self.name(role) != role or role in self.names:
-                raise ExpressionError(f"{self.operator.op} has '{role}'", lacks=f"no {role}")
-        combines = self.operator.define[self.name(RESULT)].combine
-        if combines not in raw.get("combines", (combines,)):
-            message = f"{self.operator.op} combines by {combines or 'nothing'}"
-            raise ExpressionError(message, lacks=" or ".join(raw["combines"]))
+    def locations(self, text: str) -> Iterator[str]:
+        """Places in the words of the operator, which must be there, or may be missing: ``at?``.
 
-    def locations(self, text: str) -> list[str]:
-        """A place in the words of the operator, in each output's definition if it says so."""
-        first, _, rest = text.removeprefix("define.").partition(".")
-        if not text.startswith("define.") or first != OUTPUTS:
-            return [self.location(text)]
-        names = [output.name for output in self.operator.outputs]
-        return [self.location(f"define.{name}.{rest}") for name in names]
-
-    def location(self, text: str) -> str:
-        """A place in the words of the operator, which must be there."""
-        parts = [self.name(part) for part in text.split(".")]
-        section: Any = self.operator.data
-        for part in parts[:-1]:
-            section = section.get(part) if isinstance(section, dict) else None
-        optional = parts[0] == "define" and parts[-1] in ("keep", "finish", "outside")
-        if not isinstance(section, dict) or not (optional or parts[-1] in section):
+        A ``*`` stands for each definition that has the rest.
+        """
+        first, *rest = text.removesuffix("?").split(".")
+        many = first == "define" and rest[0] == EVERY
+        heads = [*self.operator.define] if many else [self.name(rest[0])]
+        paths = [[first, head, *map(self.name, rest[1:])] for head in heads]
+        paths = [path for path in paths if self._is_there(path)]
+        if not paths and not text.endswith("?"):
             raise ExpressionError(f"{self.operator.op} has no '{text}'", lacks=text)
-        return ".".join(parts)
+        yield from map(".".join, paths)
+
+    def _is_there(self, path: Sequence[str]) -> bool:
+        section: Any = self.operator.data
+        for part in path[:-1]:
+            if isinstance(section, list):
+                section = next((entry for entry in section if entry["name"] == part), None)
+            else:
+                section = section.get(part) if isinstance(section, dict) else None
+        optional = path[0] == "define" and path[-1] in (*LEFT_OUT, "outside")
+        return isinstance(section, dict) and (optional or path[-1] in section)
+
+    def misfit(self, only: Mapping[str, Any]) -> ExpressionError | None:
+        """Why an entry is not for the operator, if it is for others only."""
+        op, names = self.operator.op, self.names | self.texts.keys()
+        combine = self.operator.define[self.operator.outputs[0].name].combine
+        if only.get("combine", combine) != combine:
+            message = f"{op} combines by {combine or 'nothing'}"
+            return ExpressionError(message, lacks=f"combine {only['combine']}")
+        for role in only.get("roles", ()):
+            if role not in names:
+                return ExpressionError(f"{op} has no '{role}'", lacks=f"role {role}")
+        for role in only.get("lacks", ()):
+            if role in names:
+                return ExpressionError(f"{op} has '{role}'", lacks=f"no {role}")
+        return None
+
+    def edit(self, location: str, part: str, text: str) -> tuple[str, str, str]:
+        """An edit in the words of the operator; raise ExpressionError for what it lacks of it."""
+        if location.endswith((".combine", ".rounding", ".type")):
+            return location, "", text
+        if part:
+            part = self.spoken(part)
+            texts_of(self.operator, {location: {part: part}})
+        return location, part, self.spoken(text)
+
+    def misread(self, role: str, text: str) -> Iterator[tuple[str, str, str]]:
+        """Another value of a name in all that speaks of it, as edits."""
+        name = self.name(role)
+        if name not in self.operator.let and name not in self.operator.names.scope:
+            raise ExpressionError(f"{self.operator.op} has no '{role}'", lacks=role)
+        for location, old in _texts_of(self.operator):
+            tree = parse_expression(old)
+            names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+            if location != f"let.{name}" and name in names:
+                yield location, name, text
+
+
+def _texts_of(operator: Operator) -> Iterator[tuple[str, str]]:
+    """The texts that an operator computes with, by place."""
+    for name, raw in operator.data.get("let", {}).items():
+        yield f"let.{name}", _text(raw)
+    for name, sections in operator.data["define"].items():
+        for key, raw in sections.items():
+            if isinstance(raw, dict):
+                yield from ((f"define.{name}.{key}.{at}", _text(text)) for at, text in raw.items())
+            elif key not in ("combine", "rounding"):
+                yield f"define.{name}.{key}", _text(raw)
 
 
 class _Spoken(ast.NodeTransformer):

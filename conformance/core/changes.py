@@ -22,8 +22,8 @@ from conformance.spec.yaml_source import Source
 ORIGINAL = "original"
 """A name that stands for what was there."""
 
-UNSTATED: Mapping[str, str] = {"finish": "total", "keep": "true"}
-"""What a definition computes with where it states nothing, by part."""
+LEFT_OUT = {"finish": "total", "keep": "true", "unspecified": "false"}
+"""What the texts of a definition say that may be left out."""
 
 
 Change = Mapping[str, "str | Mapping[str, str]"]
@@ -53,12 +53,10 @@ def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:
     for change in changes:
         for location, new in change.items():
             section, last = _section(operator, operator.data, location)
-            stated = section.get(last, UNSTATED.get(last, ORIGINAL))
+            stated = section.get(last, LEFT_OUT.get(last, ORIGINAL))
             old = texts.get(location, _text(stated))
             if isinstance(new, Mapping):
-                for part, other in new.items():
-                    old = replaced(old, part, _text(other))
-                texts[location] = old
+                texts[location] = with_parts(old, {p: _text(other) for p, other in new.items()})
             else:
                 texts[location] = replaced(_text(new), ORIGINAL, old, needed=False)
     return texts
@@ -69,7 +67,10 @@ def _section(operator: Operator, data: Mapping[str, Any], location: str) -> tupl
     *way, last = location.split(".")
     section: Any = data
     for key in way:
-        section = section.get(key) if isinstance(section, dict) else None
+        if isinstance(section, list):
+            section = next((entry for entry in section if entry["name"] == key), None)
+        else:
+            section = section.get(key) if isinstance(section, dict) else None
     if not isinstance(section, dict):
         raise ExpressionError(f"{operator.op} has no '{location}'", lacks=location)
     return section, last
@@ -100,24 +101,34 @@ def replaced(text: str, part: str, other: str, *, needed: bool = True) -> str:
 
     Raises :class:`~conformance.errors.ExpressionError` where it is ``needed`` and has none.
     """
-    swap = _Replacement(parse_expression(part), parse_expression(other))
+    return with_parts(text, {part: other}, needed=needed)
+
+
+def with_parts(text: str, parts: Mapping[str, str], *, needed: bool = True) -> str:
+    """Return an expression with each sub-expression that is one of ``parts`` replaced, all at once.
+
+    Raises :class:`~conformance.errors.ExpressionError` where they are ``needed`` and it lacks one.
+    """
+    swap = _Replacement(parts)
     tree = swap.visit(copy.deepcopy(parse_expression(text)))
-    if needed and not swap.count:
-        raise ExpressionError(f"'{text}' has no '{part}'", lacks=part)
+    for part in parts:
+        if needed and part not in swap.seen:
+            raise ExpressionError(f"'{text}' has no '{part}'", lacks=part)
     return ast.unparse(tree)
 
 
 class _Replacement(ast.NodeTransformer):
-    def __init__(self, part: ast.expr, other: ast.expr) -> None:
-        self.part = ast.dump(part)
-        self.other = other
-        self.count = 0
+    def __init__(self, parts: Mapping[str, str]) -> None:
+        self.parts = {ast.dump(parse_expression(part)): part for part in parts}
+        self.others = {part: parse_expression(other) for part, other in parts.items()}
+        self.seen: set[str] = set()
 
     def visit(self, node: ast.AST) -> Any:
-        if ast.dump(node) == self.part:
-            self.count += 1
-            return self.other
-        return self.generic_visit(node)
+        part = self.parts.get(ast.dump(node))
+        if part is None:
+            return self.generic_visit(node)
+        self.seen.add(part)
+        return self.others[part]
 
 
 def unchanged(original: Evaluation, other: Evaluation) -> frozenset[str]:

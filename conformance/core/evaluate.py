@@ -71,10 +71,7 @@ class Evaluation:
             for tensor in operator.inputs
             if tensor.entries is not None and tensor.name in self.inputs
         }
-        types = {
-            operator.tensors[name].type: name_of(array.dtype) for name, array in self.inputs.items()
-        }
-        self.binding = Binding(operator, attributes, shapes, self.operands, types)
+        self.binding = Binding(operator, attributes, shapes, self.operands, self._types())
         self._compute_by(machine)
         broken = self.binding.violations()
         if broken:
@@ -106,6 +103,10 @@ class Evaluation:
                 message = f"{name} is {dtype} where the specification says {expected}"
                 raise InvalidCase(message, (f"{tensor.type}.type",))
 
+    def _types(self) -> dict[str, str]:
+        """The element type of each type variable."""
+        return {self.operator.tensors[n].type: name_of(a.dtype) for n, a in self.inputs.items()}
+
     def input(self, name: str) -> Real | Array:
         """Return an input: reals, or an array of whole numbers that indices may use."""
         if name not in self._sources:
@@ -125,11 +126,11 @@ class Evaluation:
     def result(self, name: str) -> Result:
         """Return what a definition gives, computed on first use."""
         if name not in self._results:
-            self._results[name] = self._in_blocks(self.operator.define[name])
+            self._results[name] = self.in_blocks(self.operator.define[name])
         return self._results[name]
 
-    def _in_blocks(self, definition: Definition) -> Result:
-        """A definition, part by part of its longest index where there are many terms."""
+    def in_blocks(self, definition: Definition) -> Result:
+        """Compute a definition, part by part of its longest index where there are many terms."""
         space = self.space(definition).without_unread()
         size = space.size
         if size <= BLOCK or not space.rows:
@@ -313,7 +314,7 @@ def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[n
     has_value = (rest == 0) | bool(rounding)
     if rounding == "toward_zero":
         down = down + ((num < 0) & (rest != 0))
-    elif rounding:
+    elif rounding and rounding != "down":
         half = num > 0 if rounding == "away" else down % 2 == 1
         down = down + ((2 * rest > den) | ((2 * rest == den) & half))
     if value.special is not None:

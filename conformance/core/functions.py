@@ -267,6 +267,24 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return a if condition else b
 
 
+def _rounded(a: Any, bits: int) -> Any:
+    """Fractions with so many significant bits at most, to nearest, of two to even."""
+    return np.asarray(_roundings(a, bits)) if _is_array(a) else _roundings(a, bits)
+
+
+def _with_bits(a: Any, bits: int) -> Fraction:
+    a = Fraction(a)
+    if not a:
+        return a
+    exponent = a.numerator.bit_length() - a.denominator.bit_length() - bits
+    if abs(a) >= Fraction(2) ** (exponent + bits):
+        exponent += 1
+    return Fraction(round(a / Fraction(2) ** exponent)) * Fraction(2) ** exponent
+
+
+_roundings = np.frompyfunc(_with_bits, 2, 1)
+
+
 def _least(*values: Any) -> Any:
     return reduce(np.minimum, values) if _is_array(*values) else min(values)
 
@@ -405,6 +423,14 @@ FUNCTIONS: dict[str, Function] = {
         "a / b, rounded up",
         _whole("int", "rational"),
         lambda a, b: -_floor_divide(-a, b),
+        2,
+        2,
+    ),
+    "rounded": Function(
+        "rounded(a, bits)",
+        "a fraction with at most so many significant bits, to nearest, of two to even",
+        lambda args, _offset: together("rational", [of_type(a, "int", "rational") for a in args]),
+        _rounded,
         2,
         2,
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -16,11 +17,13 @@ from conformance.core.changes import changed, condition, unchanged
 from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
 from conformance.core.index_space import IndexSpace, Part, Result
-from conformance.core.machine import Simulation, Style
+from conformance.core.machine import EXACT, Simulation, Style, settled
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
-from conformance.core.real import Real, source
-from conformance.dtypes import DTYPES, Array
+from conformance.core.real import Machine, Real, source
+from conformance.core.real import constant as real_constant
+from conformance.core.tree import Kind, Node, constant
+from conformance.dtypes import DTYPES, Array, converted, name_of
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
 MAX_TERMS = 1 << 22
@@ -108,6 +111,7 @@ class _Mutated(Evaluation):
             shapes = {name: array.shape for name, array in self.inputs.items()}
             types = original.binding.types
             self.binding = Binding(operator, attributes, shapes, original.operands, types)
+        self.limit: tuple[str, Evaluation] | None = None
         self.unchanged = self._unchanged(original)
         for name in self.unchanged:
             self._results[name] = original.result(name)
@@ -145,8 +149,41 @@ class _Mutated(Evaluation):
             for path in self.paths:
                 if path.definition == name and path.index in self.operator.define[name].at:
                     result = replace(result, value=self._on_path(result.value, path))
-            self._results[name] = result
+            self._results[name] = self._limited(name, result)
         return self._results[name]
+
+    def limited(self, elements: str, otherwise: Evaluation) -> _Mutated:
+        """Return the evaluation with other outputs where a condition on elements does not hold."""
+        self.limit = elements, otherwise
+        return self
+
+    def by(self, machine: Machine | None) -> Evaluation:
+        """Return the same case as another machine computes it, elements left alone among them."""
+        other = copy(self)
+        other._compute_by(machine)
+        if other.limit is not None:
+            elements, otherwise = other.limit
+            other.limit = elements, otherwise.by(machine)
+        return other
+
+    def _limited(self, name: str, result: Result) -> Result:
+        """A result, or another one in the elements that a change leaves alone."""
+        if self.limit is None or all(name != output.name for output in self.operator.outputs):
+            return result
+        elements, otherwise = self.limit
+        right = otherwise.result(name)
+        if right.unspecified.shape != result.unspecified.shape:
+            return result  # of another shape all is its own
+        mask = _holds_of(otherwise, name, elements)
+        unspecified = np.where(mask, result.unspecified, right.unspecified)
+        if not isinstance(result.value, Real) and not isinstance(right.value, Real):
+            return Result(np.where(mask, result.value, right.value), unspecified, result.choices)
+        # A change may give a plain number where there were sums, or the other way round.
+        reals = [
+            value if isinstance(value, Real) else real_constant(value, self.machine)
+            for value in (result.value, right.value)
+        ]
+        return Result(bounds.choose(mask, *reals), unspecified)
 
     def _on_path(self, value: Real | Array, path: PathChange) -> Real | Array:
         """A value of which part is not as the right path has it."""
@@ -230,6 +267,32 @@ class _MutatedMachine(_Mutated, Simulation):
         return Real(Number(np.where(mask, filler, value.value.num)))
 
 
+class _MutatedInputs(_Mutated):
+    """A mutated evaluation, exact but for inputs that pass through the format of a style."""
+
+    def __init__(
+        self,
+        original: Evaluation,
+        operator: Operator,
+        paths: tuple[PathChange, ...],
+        attributes: Mapping[str, Any],
+        style: Style,
+    ) -> None:
+        self.style = style
+        super().__init__(original, operator, paths, attributes)
+        self._sources, self._results = {}, {}
+
+    def input(self, name: str) -> Real | Array:
+        """Return an input in the format that it passes through."""
+        given = super().input(name)
+        if not isinstance(given, Real) or not self.style.converts:
+            return given
+        through = DTYPES[self.style.converts]
+        array = converted(self.inputs[name], through, saturates=self.style.clamps)
+        dtype = DTYPES[name_of(self.inputs[name].dtype)]
+        return source(converted(array, dtype), dtype, self.machine)
+
+
 def mutated(
     original: Evaluation,
     implementation: Implementation,
@@ -244,14 +307,46 @@ def mutated(
     holding = implementation.holding(original.binding)
     if not holding:
         return None
+    return _under(original, implementation, sorted(holding, key=_elements), attributes)
+
+
+def _elements(change: DefinitionChange) -> str:
+    """The condition on elements of a change, if it has one."""
+    return change.elements if isinstance(change, TextChange) else ""
+
+
+def _under(
+    original: Evaluation,
+    implementation: Implementation,
+    holding: Sequence[DefinitionChange],
+    attributes: Mapping[str, Any],
+) -> Evaluation | None:
+    """The evaluation under changes; those of some elements alone come last, one after the other."""
     operator = implementation.under(holding)
     paths = tuple(change for change in holding if isinstance(change, PathChange))
     styles = [change.style for change in holding if isinstance(change, HabitChange)]
     if styles:
-        return _MutatedMachine(original, operator, paths, attributes, styles[-1])
+        data = next(iter(original.inputs.values()))
+        style = settled(styles[-1], DTYPES[name_of(data.dtype)])
+        kind = _MutatedInputs if style.computes == EXACT else _MutatedMachine
+        return kind(original, operator, paths, attributes, style)
     evaluation = _Mutated(original, operator, paths, attributes)
-    same = all(evaluation.keeps(output, original) for output in operator.outputs)
-    return None if same else evaluation
+    if all(evaluation.keeps(output, original) for output in operator.outputs):
+        return None
+    elements = _elements(holding[-1])
+    if not elements:
+        return evaluation
+    before = _under(original, implementation, holding[:-1], attributes) if holding[1:] else None
+    return evaluation.limited(elements, before or original)
+
+
+def _holds_of(evaluation: Evaluation, name: str, elements: str) -> Array:
+    """Of which elements of a definition a condition holds."""
+    definition = evaluation.operator.define[name]
+    condition = evaluation.operator.element_condition(definition, elements)
+    kind = Kind("int", indices=condition.kind.indices)
+    marks = Node("where", (condition, constant(1), constant(0)), kind)
+    return np.asarray(evaluation.in_blocks(replace(definition, finish=marks)).value == 1)
 
 
 def along(extent: Any, axis: str) -> tuple[Any, ...]:

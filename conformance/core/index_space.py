@@ -237,7 +237,7 @@ class IndexSpace(PlainVisitor):
     def _refuse_nothing(self, unspecified: NDArray[np.bool_]) -> None:
         """Raise EvaluationError where nothing is the largest, and the document wants a value."""
         kind = self.definition.combine
-        if "max" not in kind and "min" not in kind:
+        if ("max" not in kind and "min" not in kind) or self.evaluation.reads_anything:
             return
         if (self._arranged(np.asarray(self.names["terms"] == 0)) & ~unspecified).any():
             raise EvaluationError(f"{self.definition.name}: the {kind} of nothing")

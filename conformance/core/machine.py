@@ -7,7 +7,7 @@ any operator; an honest style stays within the accepted intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -21,7 +21,7 @@ from conformance.core.index_space import COMPARISONS, IndexSpace, Part
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Real
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, converted
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ WHOLE: Mapping[str, Callable[[Floats], Floats]] = {
     "nearest": np.rint,
     "away": lambda values: np.copysign(np.floor(np.abs(values) + 0.5), values),
     "toward_zero": np.trunc,
+    "down": np.floor,
 }
 """How a machine makes whole numbers, by the rounding of a definition."""
 
@@ -38,12 +39,15 @@ WHOLE: Mapping[str, Callable[[Floats], Floats]] = {
 class Style:
     """The habits of a machine.
 
-    ``computes`` is the format of every operation, ``sums`` that of sums, by default the same.
+    ``computes`` is the format of every operation, ``sums`` that of sums, by default the same, and
+    ``divides`` one that a division first rounds both numbers to, if it is another. Each may be
+    :data:`OWN`; where ``computes`` is :data:`EXACT` nothing is rounded before the end.
     ``order`` is forward, backward or pairwise. ``reciprocal``: it multiplies by 1 / x for a
-    division. ``rounding`` of the result is nearest or toward_zero. ``converts`` is a format that
-    inputs pass through. ``skips_nan``: sums and searches pass over NaN. ``from_zero``: a search for
-    the largest begins with 0. ``flushes``: subnormal results are 0. ``saturates``: results that are
-    too large are the largest number.
+    division. ``rounding`` of the result is nearest, toward_zero, or up_from_odd: cut off where the
+    last digit that is kept is even, else to nearest. ``converts`` is a format that inputs pass
+    through; where it ``clamps``, what is too large becomes the largest number. ``skips_nan``: sums
+    and searches pass over NaN. ``from_zero``: a search for the largest begins with 0. ``flushes``:
+    subnormal results are 0. ``saturates``: results that are too large are the largest number.
     """
 
     computes: str = "f32"
@@ -56,6 +60,22 @@ class Style:
     from_zero: bool = False
     flushes: bool = False
     saturates: bool = False
+    divides: str = ""
+    clamps: bool = False
+
+
+OWN = "own"
+"""The format of the data."""
+
+EXACT = "exact"
+"""No format: numbers are exact."""
+
+
+def settled(style: Style, dtype: DType) -> Style:
+    """Return a style with the format of the data in the place of :data:`OWN`."""
+    names = ("computes", "sums", "divides", "converts")
+    changes: Any = {name: dtype.name for name in names if getattr(style, name) == OWN}
+    return replace(style, **changes)
 
 
 def fitted(values: Any, format_: DType, rounding: str = "nearest") -> Floats:
@@ -69,6 +89,8 @@ def fitted(values: Any, format_: DType, rounding: str = "nearest") -> Floats:
         last = np.maximum(exponent - format_.digits, format_.quantum)
         whole = np.ldexp(values, -last)
         scaled = np.rint(whole) if rounding == "nearest" else np.trunc(whole)
+        if rounding == "up_from_odd":
+            scaled = np.where(scaled % 2 == 0, scaled, np.rint(whole))
         result = np.ldexp(scaled, last)
         limit = 2.0 ** (format_.emax + 1) if format_.emax < 1023 else np.inf
         result = np.where(np.abs(result) >= limit, np.copysign(np.inf, result), result)
@@ -98,8 +120,12 @@ class Simulation(Evaluation):
         if not isinstance(array, Real):
             return array
         values = self.inputs[name].astype(np.float64)
-        converts = self.style.converts
-        return _floats(fitted(values, DTYPES[converts]) if converts else values)
+        if not self.style.converts:
+            return _floats(values)
+        through = DTYPES[self.style.converts]
+        if self.style.clamps:
+            values = converted(values, through, saturates=True).astype(np.float64)
+        return _floats(fitted(values, through))
 
     def _rounded(self, output: Output, dtype: DType) -> Array:
         value = self.value(output.name)
@@ -186,6 +212,10 @@ class _MachineSpace(IndexSpace):
                 return _floats(fitted(run(first, *parameters), computes))
             values = [first, *(_held(self.real(arg)) for arg in node.args[1:])]
             if node.op == "/":
+                if self.style.divides:
+                    computes = DTYPES[self.style.divides]
+                    values = [fitted(value, computes) for value in values]
+                    first = values[0]
                 inverse = fitted(1 / values[1], computes)
                 quotient = first * inverse if self.style.reciprocal else first / values[1]
                 return _floats(fitted(quotient, computes))
@@ -236,6 +266,8 @@ class _MachineSpace(IndexSpace):
         """The terms of each row, added or multiplied in the order of the style."""
         format_ = DTYPES[self.style.sums or self.style.computes]
         run = np.add if self.definition.combine == "sum" else np.multiply
+        if not format_.is_float:  # it wraps around
+            return run.reduce(terms.astype(format_.numpy), -1, format_.numpy).astype(np.float64)
         if not terms.shape[-1]:
             return np.full(terms.shape[:-1], float(run.identity))
         with np.errstate(all="ignore"):

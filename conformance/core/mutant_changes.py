@@ -20,21 +20,25 @@ AXES = ("", "first", "last", "flat")
 class TextChange:
     """Another text in some places, as (place, part, text); without a part the text is all of it.
 
-    A part is replaced wherever the place has it. The change holds in the cases in which the
-    condition ``where`` does, in all if it is empty.
+    A part is replaced wherever the place has it, and all parts of a place at once. The change holds
+    in the cases in which the condition ``where`` does, in all if it is empty, and for the elements
+    of outputs for which ``elements`` holds, a condition over the indices of their definition.
     """
 
     name: str
     edits: tuple[tuple[str, str, str], ...]
     where: str = ""
+    elements: str = ""
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The edits, as :func:`conformance.core.changes.changed` takes them."""
-        return tuple(
-            {location: {part: text}} if part else {location: text}
-            for location, part, text in self.edits
-        )
+        parts: dict[str, dict[str, str]] = {}
+        for location, part, text in self.edits:
+            if part:
+                parts.setdefault(location, {})[part] = text
+        texts = ({location: text} for location, part, text in self.edits if not part)
+        return (*({location: of} for location, of in parts.items()), *texts)
 
 
 @dataclass(frozen=True)

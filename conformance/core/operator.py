@@ -26,7 +26,7 @@ SKIP = "skip"
 OF_ENDS = frozenset({"total", "terms"})
 """Names that only the end of a definition may use: what was combined, and how many terms."""
 
-ROUNDINGS = ("nearest", "away", "toward_zero")
+ROUNDINGS = ("nearest", "away", "toward_zero", "down")
 """Roundings to whole numbers; of two that are nearest the even one, or that farther from 0."""
 
 
@@ -235,6 +235,29 @@ class Operator:
         words = self.names.words.union(*self.types.values())
         return self._condition(text, Names(scope, words, self.names.shapes))
 
+    def element_condition(self, definition: Definition, text: str) -> Node:
+        """Parse a condition on an element of a definition, whose end it speaks of as it does.
+
+        Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
+        """
+        indices = {**definition.at, **definition.over}
+        scope = {
+            **kinds_of_types(self.types),
+            **self.names.scope,
+            **{name: Kind("int", n.kind.per, frozenset({name})) for name, n in indices.items()},
+            **{name: tree.kind for name, tree in definition.abbreviations.items()},
+        }
+        words = self.names.words.union(*self.types.values())
+        node = self._condition(
+            text, Names(finishing_scope(scope, definition.at), words, self.names.shapes)
+        )
+        gone = sorted(node.kind.indices & definition.over.keys())
+        if gone and "_" not in definition.combine:
+            raise ExpressionError(f"'{gone[0]}' is combined away", lacks=gone[0])
+        if node.kind.per:
+            raise ExpressionError("this holds of each axis on its own", hint="say any() or all()")
+        return node
+
     def _condition(self, text: str, names: Names) -> Node:
         return of_type(parse(text, names.scope, names.words, names.shapes), "bool")
 
@@ -247,6 +270,12 @@ class Operator:
     def tensors(self) -> Mapping[str, Tensor]:
         """The inputs, by name."""
         return {tensor.name: tensor for tensor in self.inputs}
+
+
+def finishing_scope(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:
+    """Return the names that the end of a definition may use: what was combined, how many terms."""
+    rows = frozenset(at)
+    return {**scope, "total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
 
 
 def kinds_of_types(types: Mapping[str, Sequence[str]]) -> dict[str, Kind]:

@@ -24,6 +24,7 @@ from conformance.core.operator import (
     Profile,
     Rejection,
     Tensor,
+    finishing_scope,
     fraction_of,
     kinds_of_types,
 )
@@ -321,7 +322,7 @@ class _Reader:
         finish = self.finish(path, raw, scope, at, over, combine)
         unspecified = None
         if "unspecified" in raw:
-            inner = _finishing(scope, at) if combine else scope
+            inner = finishing_scope(scope, at) if combine else scope
             where = (*path, "unspecified")
             unspecified = self.parse(where, raw["unspecified"], "bool", scope=inner)
         definition = Definition(
@@ -354,7 +355,7 @@ class _Reader:
         """The value of each element, over what is not combined away, or was chosen."""
         if "value" in raw:
             return self.parse((*path, "value"), raw["value"], *NUMERIC, scope=scope)
-        inner = _finishing(scope, at)
+        inner = finishing_scope(scope, at)
         node = self.parse((*path, "finish"), raw.get("finish", "total"), *NUMERIC, scope=inner)
         gone = sorted(node.kind.indices & over.keys())
         if gone and "_" not in combine:
@@ -403,9 +404,3 @@ class _Reader:
         """Whether an attribute's words are element types."""
         raw = (self.data.get("attributes") or {}).get(attribute) or {}
         return bool(raw.get("values")) and DTYPES.keys() >= set(raw["values"])
-
-
-def _finishing(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:
-    """The names that the end of a definition may use: what was combined, and how many terms."""
-    rows = frozenset(at)
-    return {**scope, "total": Kind("real", None, rows), "terms": Kind("int", None, rows)}

@@ -145,24 +145,24 @@ def of_trial(entry: str) -> list[list[float]]:
     ("entry", "outputs"),
     [
         # Every output, the elements named only; there was no condition to keep a term.
-        ("    change: {define.outputs.finish: 0}\n    elements: n == 1", [[3, 0], [3, 0]]),
-        ("    change: {define.outputs.keep: original and inner > 0}", [[2, 4], [3, 5]]),
+        ("    change: {define.*.finish: 0}\n    elements: n == 1", [[3, 0], [3, 0]]),
+        ("    change: {define.*.keep: original and inner > 0}", [[2, 4], [3, 5]]),
         (
             "    change: {define.Y.finish: {total: total + 1}}\n    elements: n == 0",
             [[4, 7], [3, 5]],
         ),
         # Also what only some operators have; here the first output has no 1.
         (
-            "    change: {define.Y.finish: 0}\n    also: {define.Z.finish: {1: 2}, let.a: 1}",
+            "    change: {define.Y.finish: 0, 'define.Z.finish?': {1: 2}, 'let.a?': 1}",
             [[0, 0], [4, 6]],
         ),
         ("    change: {define.Y.finish: 0}\n    where: T == f32", [[0, 0], [3, 5]]),
         ("    change: {define.Y.finish: 0}\n    where: T == f64", [[3, 7], [3, 5]]),
         (
-            "    change: {define.Y.finish: 0}\n    has: [inner]\n    lacks: [outer]",
+            "    change: {define.Y.finish: 0}\n    only: {roles: [inner], lacks: [outer]}",
             [[0, 0], [3, 5]],
         ),
-        ("    change: {define.Y.finish: 0}\n    combines: [sum]", [[0, 0], [3, 5]]),
+        ("    change: {define.Y.finish: 0}\n    only: {combine: sum}", [[0, 0], [3, 5]]),
     ],
 )
 def test_an_entry_says_which_cases_and_elements_it_is_of(
@@ -174,14 +174,14 @@ def test_an_entry_says_which_cases_and_elements_it_is_of(
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
-        ("has: [outer]", "Trial-1 has no 'outer'"),
+        ("roles: [outer]", "Trial-1 has no 'outer'"),
         ("lacks: [inner]", "Trial-1 has 'inner'"),
-        ("combines: [max, min]", "Trial-1 combines by sum"),
+        ("combine: max", "Trial-1 combines by sum"),
     ],
 )
 def test_an_entry_says_which_operators_it_is_of(limit: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        of_trial(f"    change: {{define.Y.finish: 0}}\n    {limit}")
+        of_trial(f"    change: {{define.Y.finish: 0}}\n    only: {{{limit}}}")
 
 
 def test_an_entry_says_why_no_case_can_kill_it() -> None:
@@ -272,7 +272,7 @@ outputs: [{{name: Y, type: T}}]
             "'elements' needs 'change'",
         ),
         (
-            "  x:\n    says: S.\n    change: {let.out: 1}\n    lacks: [out]\n",
+            "  x:\n    says: S.\n    change: {let.out: 1}\n    only: {lacks: [out]}\n",
             6,
             3,
             "no shipped operator can have this mutant",

@@ -75,7 +75,7 @@ def mutants_of_rules(op: str) -> dict[str, Mutant]:
 
 @cache
 def mutants_of_definition(op: str) -> dict[str, Mutant]:
-    mutants = catalogue_mutants(definition(op), "moving")
+    mutants = catalogue_mutants(definition(op))
     return {m.id: m for m in mutants if m.kind in KINDS}
 
 
