@@ -119,6 +119,10 @@ class Evaluation:
                 self._sources[name] = source(array, dtype, self.machine)
         return self._sources[name]
 
+    def type_of(self, name: str) -> DType:
+        """Return the element type that an input is computed in."""
+        return DTYPES[name_of(self.inputs[name].dtype)]
+
     def value(self, name: str) -> Real | Array:
         """Return a definition's value, computed on first use."""
         return self.result(name).value

@@ -23,7 +23,7 @@ from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.core.real import constant as real_constant
 from conformance.core.tree import Kind, Node, constant
-from conformance.dtypes import DTYPES, Array, converted, name_of
+from conformance.dtypes import DTYPES, Array, DType, converted, name_of
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
 MAX_TERMS = 1 << 22
@@ -240,7 +240,7 @@ class _Mutated(Evaluation):
         Raises :class:`~conformance.errors.EvaluationError` for one that is far too large.
         """
         space = super().space(definition, part)
-        if part is None and prod(space.shape) > MAX_TERMS:
+        if part is None and space.size > MAX_TERMS:
             raise EvaluationError(f"{definition.name} is too large")
         return space
 
@@ -281,16 +281,22 @@ class _MutatedInputs(_Mutated):
         self.style = style
         super().__init__(original, operator, paths, attributes)
         self._sources, self._results = {}, {}
+        if style.converts:
+            self.inputs = {
+                name: self._passed(array) if isinstance(original.input(name), Real) else array
+                for name, array in self.inputs.items()
+            }
 
-    def input(self, name: str) -> Real | Array:
-        """Return an input in the format that it passes through."""
-        given = super().input(name)
-        if not isinstance(given, Real) or not self.style.converts:
-            return given
-        through = DTYPES[self.style.converts]
-        array = converted(self.inputs[name], through, saturates=self.style.clamps)
-        dtype = DTYPES[name_of(self.inputs[name].dtype)]
-        return source(converted(array, dtype), dtype, self.machine)
+    def type_of(self, name: str) -> DType:
+        """Return the format that an input passes through, where it is one of fractions as well."""
+        given = super().type_of(name)
+        through = DTYPES[self.style.converts or given.name]
+        return through if given.is_float and through.is_float else given
+
+    def _passed(self, array: Array) -> Array:
+        """An array whose elements went through the format of the style."""
+        through = converted(array, DTYPES[self.style.converts], saturates=self.style.clamps)
+        return converted(through, DTYPES[name_of(array.dtype)])
 
 
 def mutated(

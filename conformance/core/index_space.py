@@ -330,7 +330,7 @@ class IndexSpace(PlainVisitor):
     def _dtype_of(self, name: str) -> DType:
         if name not in self.evaluation.inputs:
             raise EvaluationError(f"{name} is not given")
-        return DTYPES[name_of(self.evaluation.inputs[name].dtype)]
+        return self.evaluation.type_of(name)
 
     # -- reading
 

@@ -59,9 +59,11 @@ class Window:
     ) -> Window | None:
         """Return the window of positions over an index space; None where dimensions share indices.
 
-        The first ``rows`` of ``extents`` are those of the result. Taps must be in the order of the
-        dimensions, so that the first is the first along each.
+        None also of an empty space. The first ``rows`` of ``extents`` are those of the result. Taps
+        must be in the order of the dimensions, so that the first is the first along each.
         """
+        if not all(extents):
+            return None
         dimensions, axes = [], list[int]()
         for position, size in zip(at, sizes, strict=True):
             position = position.reshape((1,) * (len(extents) - position.ndim) + position.shape)
@@ -72,7 +74,7 @@ class Window:
             dimensions.append(Dimension(position.reshape(count, -1), row_axes, size))
         taps = [axis for axis in axes if axis >= rows]
         every = [axis for axis in range(rows, len(extents)) if extents[axis] != 1]
-        if len({*axes}) < len(axes) or taps != every or not all(extents[rows:]):
+        if len({*axes}) < len(axes) or taps != every:
             return None
         shape = tuple(n if axis in axes else 1 for axis, n in enumerate(extents[:rows]))
         return cls(tuple(dimensions), shape)

@@ -14,7 +14,7 @@ from conformance.core.evaluate import Evaluation
 from conformance.core.implementation import Implementation, mutated
 from conformance.core.kills import implementation_of, is_killed, kills
 from conformance.core.loader import load_operator
-from conformance.core.machine import Style
+from conformance.core.machine import EXACT, Style
 from conformance.core.mutant_changes import (
     DefinitionChange,
     HabitChange,
@@ -22,6 +22,7 @@ from conformance.core.mutant_changes import (
     TextChange,
 )
 from conformance.core.mutants import mutants_of
+from conformance.core.operator_reader import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import ConformanceError
 from conformance.model import Case
@@ -165,6 +166,56 @@ def test_of_a_habit_its_outputs_alone_are_accepted() -> None:
     ((lo, hi),) = here.ends(implementation, "standard")
     np.testing.assert_array_equal(lo, hi)
     assert implementation.accumulators == ("h",)
+
+
+LARGEST = read_operator("""
+op: own.Largest
+types: {T: [f32], I: [i64]}
+attributes: {taps: {min: 1}}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+let: {out: N - taps + 1}
+define:
+  Y:
+    at: {i: out}
+    over: {k: taps}
+    term: "X[i + k]"
+    combine: max
+    finish: "max(total, lowest(X))"
+  Z:
+    at: {i: out}
+    over: {k: taps}
+    term: "X[i + k]"
+    combine: first_max
+    finish: i + k
+outputs: [{name: Y, type: T}, {name: Z, type: I}]
+""")
+
+
+def largest(data: list[float], taps: int, change: DefinitionChange) -> list[list[float]]:
+    case = Case(LARGEST.op, {"T": "f32"}, {"X": (len(data),)}, {"taps": taps})
+    here = Subject(LARGEST, case, [np.array(data, np.float32)])
+    outputs = here.computed(Implementation(LARGEST, change))
+    assert outputs is not None
+    return [output.tolist() for output in outputs]
+
+
+def test_the_largest_of_windows_of_which_a_mutant_has_none() -> None:
+    assert largest([3, 1], 2, text("let.out", "", "N - taps")) == [[], []]
+
+
+def test_windows_of_many_taps_are_evaluated() -> None:
+    data = np.arange(6001.0) - 2000
+    doubled = text("define.Y.term", "", "-X[i + k]")
+    expected = [min(2000.0 - i, 4e3) for i in range(3002)]
+    assert largest(data.tolist(), 3000, doubled)[0] == expected
+
+
+def test_the_largest_of_inputs_that_pass_through_a_format() -> None:
+    f16 = HabitChange("converts to f16", Style(computes=EXACT, converts="f16"))
+    # In f16 both are 1, and the first is named.
+    assert largest([1, 1.0001], 2, f16) == [[1], [0]]
+    assert largest([-1e9, -1e8], 2, f16) == [[-65504], [0]]
 
 
 def test_without_outputs_nothing_is_shown_but_it_is_a_kill() -> None:
