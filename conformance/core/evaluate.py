@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from conformance.core.index_space import IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import InvalidCase
+from conformance.errors import EvaluationError, InvalidCase
 
 FIRST_PRECISION = 96
 MAX_PRECISION = 6000
@@ -54,6 +54,9 @@ class Evaluation:
 
     reads_anything = False
     """Whether a read outside of a tensor has some value, as a program's has, and is no error."""
+
+    most_terms: float = inf
+    """Terms of a definition that are evaluated; those that certainly do not count are no terms."""
 
     def __init__(
         self,
@@ -134,9 +137,14 @@ class Evaluation:
         return self._results[name]
 
     def in_blocks(self, definition: Definition) -> Result:
-        """Compute a definition, part by part of its longest index where there are many terms."""
+        """Compute a definition, part by part of its longest index where there are many terms.
+
+        Raises :class:`~conformance.errors.EvaluationError` for more terms than are evaluated.
+        """
         space = self.space(definition).without_unread()
         size = space.size
+        if size > self.most_terms:
+            raise EvaluationError(f"{definition.name} is too large")
         if size <= BLOCK or not space.rows:
             return space.evaluate()
         axis = int(np.argmax(space.shape[: space.rows]))
