@@ -142,13 +142,17 @@ class Simulation(Evaluation):
         return result.astype(dtype.numpy)
 
     def _whole(self, values: Floats, dtype: DType) -> Array:
-        """Whole numbers in their type, in which those that are too large wrap around."""
+        """Whole numbers in their type, in which those that are too large wrap around.
+
+        A machine that saturates has the largest of its numbers that are in the type instead.
+        """
         limits = np.iinfo(dtype.numpy)
         low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
         held = np.nan_to_num(values, posinf=0.0, neginf=0.0)
         integers: Any = np.frompyfunc(int, 1, 1)(held)
         if self.style.saturates:
-            wrapped = np.clip(integers, low, int(limits.max))
+            largest = fitted(limits.max, DTYPES[self.style.computes], "toward_zero")
+            wrapped = np.clip(integers, low, int(largest))
         else:
             wrapped = (integers - low) % count + low
         return np.asarray(wrapped, object).astype(dtype.numpy)
@@ -267,7 +271,8 @@ class _MachineSpace(IndexSpace):
         format_ = DTYPES[self.style.sums or self.style.computes]
         run = np.add if self.definition.combine == "sum" else np.multiply
         if not format_.is_float:  # it wraps around
-            return run.reduce(terms.astype(format_.numpy), -1, format_.numpy).astype(np.float64)
+            result = run.reduce(terms.astype(format_.numpy), -1, format_.numpy)
+            return fitted(result, DTYPES[self.style.computes])
         if not terms.shape[-1]:
             return np.full(terms.shape[:-1], float(run.identity))
         with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ from conformance.core import evaluate
 from conformance.core.changes import Change, changed, replaced, unchanged
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.machine import Simulation, Style, fitted
+from conformance.core.operator_reader import read_operator
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, SpecError
@@ -111,6 +112,35 @@ def test_habits_of_a_search(style: Style, expected: list[float]) -> None:
     data = np.asarray([[[1, np.nan, 2], [3, -1, -2]]], np.float32)
     (output, _) = Simulation(operator("MaxPool"), {"kernel": [3]}, {"X": data}, style).outputs()
     np.testing.assert_array_equal(output.ravel(), expected)
+
+
+MEAN = """
+op: own.Mean
+types: {T: [i32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define:
+  Y: {at: {i: 1}, over: {k: N}, term: "X[k]", combine: sum, finish: total / N, rounding: nearest}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("style", "data", "expected"),
+    [
+        (Style(), [2**31 - 1], -(2**31)),
+        (Style(saturates=True), [2**31 - 1], 2**31 - 128),
+        (Style(computes="f64", saturates=True), [2**31 - 1], 2**31 - 1),
+        # The sum becomes 2**24 + 4 in f32, and a third of it 5592406.5.
+        (Style(sums="i32"), [2**24, 5, 0], 5592406),
+        (Style(sums="i32", computes="f64"), [2**24, 5, 0], 5592407),
+        (Style(sums="i32"), [2**31 - 1, 1], -(2**30)),
+    ],
+)
+def test_whole_numbers_of_a_machine(style: Style, data: list[int], expected: int) -> None:
+    inputs = {"X": np.asarray(data, np.int32)}
+    (output,) = Simulation(read_operator(MEAN), {}, inputs, style).outputs()
+    assert output.tolist() == [expected]
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
