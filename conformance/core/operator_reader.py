@@ -30,7 +30,7 @@ from conformance.core.operator import (
 )
 from conformance.core.parser import parse
 from conformance.core.patterns import PATTERNS
-from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
+from conformance.core.tree import NO_NAMES, NUMERIC, OF_TENSORS, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
@@ -367,7 +367,8 @@ class _Reader:
 
     def check_roles(self, define: Mapping[str, Definition]) -> None:
         """Note what the roles name that there is not."""
-        names = {*self.scope, *self.words, *FUNCTIONS, *OF_ENDS, *self.data.get("let", {})}
+        names = {*self.scope, *self.words, *FUNCTIONS, *OF_TENSORS, *OF_ENDS}
+        names |= {*self.data.get("let", {})}
         for definition in define.values():
             names |= {*definition.at, *definition.over, *definition.abbreviations}
         for role, raw in self.items("roles"):
