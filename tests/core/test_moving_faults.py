@@ -12,6 +12,7 @@ from test_moving_paths import KINDS as KINDS_OF_PATHS
 
 from conformance.core.catalogue import catalogue_mutants, load_catalogue_text
 from conformance.core.data import inputs_of
+from conformance.core.kills import is_killed
 from conformance.core.loader import load_operator
 from conformance.core.operator import Operator
 from conformance.core.subject import Subject
@@ -58,8 +59,8 @@ LEFT_OUT = {
 FIRST_TAP = "of equal elements the first tap is named, where the rules name the first position"
 LAST_DIGIT = "the machine rounds once to bf16, or adds in f64, where the rules' did otherwise"
 
-RIGHT_DIVISOR = "not done yet: the sum is divided by the elements of the right window"
-BEYOND_I32 = "not done yet: a mean beyond i32 becomes another number than by the rules"
+NOTHING_READ = "the index of a window that reads nothing is that of its first tap, by the rules 0"
+TOO_LARGE = "finite numbers may have an infinite norm, which the rules took for another number"
 
 DIFFERS: dict[str, str] = {
     "negative-positions-wrap": FIRST_TAP,
@@ -67,17 +68,28 @@ DIFFERS: dict[str, str] = {
     "means-of-bf16-truncated": LAST_DIGIT,
     "means-of-f16-truncated": LAST_DIGIT,
     "means-of-f32-truncated": LAST_DIGIT,
+    "f32-summed-in-bf16": LAST_DIGIT,
+    "f32-summed-in-f16": LAST_DIGIT,
+    "f64-summed-in-f32": LAST_DIGIT,
+    "f64-clamped-and-summed-in-f32": LAST_DIGIT,
+    "bf16-summed-in-f16": LAST_DIGIT,
     "sums-in-own-type": LAST_DIGIT,
     "sums-in-own-type-in-3d": LAST_DIGIT,
     "sums-of-bf16-in-own-type": LAST_DIGIT,
-    "borders-of-first-axis": RIGHT_DIVISOR,
-    "borders-of-last-axis": RIGHT_DIVISOR,
-    "i32-averaged-in-f32": BEYOND_I32,
-    "i32-averaged-in-f32-and-clamped": BEYOND_I32,
+    "sums-of-f16-in-own-type": LAST_DIGIT,
+    "i32-averaged-in-f32": "a mean beyond i32 wraps around, as on x86, in place of the largest",
+    "first-element-never-read": NOTHING_READ,
+    "last-element-never-read": NOTHING_READ,
+    "infinities-count-as-zero": TOO_LARGE,
+    "signs-kept-and-no-negative-root": TOO_LARGE,
+    "f16-read-as-bf16": "the lowest number of bf16 is no -inf, as which the rules had it in f16",
     "subnormals-flushed": "results alone are flushed, and no index follows",
     "float16-ratio": "a case with 4,097 elements would take 16 million terms, which are refused",
 }
-"""Mutants whose outputs differ in cases, each with the reason."""
+"""Mutants whose outputs differ in cases, each with the reason; what they kill is the same."""
+
+KILL_LESS = {"means-of-bf16-truncated", "infinities-count-as-zero", "reflected-as-padding"}
+"""Those of them that a case may no longer kill, for the same reason; others do."""
 
 
 @cache
@@ -131,7 +143,6 @@ def test_outputs_are_those_of_the_rules(path: Path, exhaustive: bool) -> None:
         f"{name}: {entry.case.id}"
         for entry in sample(path.stem, exhaustive)
         for name in differing(path, entry)
-        if name not in DIFFERS
     ]
     assert not lines, "\n".join(lines)
 
@@ -149,7 +160,10 @@ def sample(op: str, exhaustive: bool) -> Sequence[RecordedCase]:
 
 
 def differing(path: Path, entry: RecordedCase) -> Iterator[str]:
-    """Yield the mutants that a case kills which have other outputs by the definition."""
+    """Yield the mutants that a case kills which have other outputs by the definition.
+
+    Those of :data:`DIFFERS` only where the case does not kill them any more.
+    """
     rules, operator = loader.find_spec(path.stem), definition(path)
     inputs = inputs_of(operator, entry.case)
     before, after = subject_of(rules, entry.case, inputs), Subject(operator, entry.case, inputs)
@@ -159,15 +173,20 @@ def differing(path: Path, entry: RecordedCase) -> Iterator[str]:
         changed = implementation_of(rules, old[name].change)
         outputs = after.under(implementation_of(operator, new[name].change))  # type: ignore[arg-type]
         theirs, unspecified = before.under(changed), before.unspecified(changed)
-        if [output.shape for output in outputs] != [output.shape for output in theirs]:
-            yield name
-        elif all(a.shape == b.shape for a, b in zip(theirs, before.outputs, strict=True)):
-            # What has another shape is wrong whatever it holds.
+        shapes = [[array.shape for array in arrays] for arrays in (outputs, theirs, before.outputs)]
+        same = shapes[0] == shapes[1]
+        if same and shapes[1] == shapes[2]:  # what has another shape is wrong whatever it holds
             masks = [a | b for a, b in zip(nowhere, unspecified, strict=True)]
-            if not all(map(_is_same, theirs, outputs, masks)):
-                yield name
+            same = all(map(_is_same, theirs, outputs, masks))
+        if same or (name in DIFFERS and (name in KILL_LESS or is_killed(after, new[name]))):
+            continue
+        yield name
 
 
 def _is_same(old: Array, new: Array, unspecified: Array) -> bool:
     mask = ~np.broadcast_to(unspecified, old.shape)
-    return np.array_equal(old[mask], new[mask], equal_nan=old.dtype.kind not in "iub")
+    if old.dtype.kind in "iub":
+        return np.array_equal(old[mask], new[mask])
+    # The mean of a window that reads nothing is 0 / 0; by the rules it was 0.
+    mask &= (old != 0) | ~np.isnan(new)
+    return np.array_equal(old[mask], new[mask], equal_nan=True)
