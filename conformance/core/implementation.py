@@ -129,12 +129,17 @@ class _Mutated(Evaluation):
                 lost.add(name)
         return same - lost
 
-    def keeps(self, output: Output, original: Evaluation) -> bool:
-        """Return whether an output certainly has the elements and the shape of the original's."""
-        bindings = (self.binding, original.binding)
-        return output.name in self.unchanged and all(
-            bindings[0].flat(nodes) == bindings[1].flat(nodes)
-            for nodes in (output.shape, output.omit)
+    def keeps_outputs(self, original: Evaluation) -> bool:
+        """Return whether outputs certainly have the elements, shapes and types of another's."""
+        pairs = zip(self.operator.outputs, original.operator.outputs, strict=True)
+        return all(self._keeps(output, right, original) for output, right in pairs)
+
+    def _keeps(self, output: Output, right: Output, original: Evaluation) -> bool:
+        if output.name not in self.unchanged or self.dtype_of(output) != original.dtype_of(right):
+            return False
+        return all(
+            self.binding.flat(nodes) == original.binding.flat(right_nodes)
+            for nodes, right_nodes in ((output.shape, right.shape), (output.omit, right.omit))
         )
 
     def _shows(self, path: PathChange) -> bool:
@@ -328,7 +333,7 @@ def _under(
         kind = _MutatedInputs if style.computes == EXACT else _MutatedMachine
         return kind(original, operator, paths, attributes, style)
     evaluation = _Mutated(original, operator, paths, attributes)
-    if all(evaluation.keeps(output, original) for output in operator.outputs):
+    if evaluation.keeps_outputs(original):
         return None
     elements = _elements(holding[-1])
     if not elements:

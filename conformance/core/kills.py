@@ -22,7 +22,7 @@ def kills(
 ) -> frozenset[str]:
     """Return the ids of the mutants that a case kills.
 
-    They have outputs outside of what is accepted at *standard*, of other shapes, or none.
+    They have outputs outside of what is accepted at *standard*, of other shapes or types, or none.
     """
     subject = Subject(operator, case, inputs)
     return frozenset(mutant.id for mutant in mutants if is_killed(subject, mutant))
@@ -46,11 +46,15 @@ def implementation_of(operator: Operator, mutant: Mutant) -> Implementation:
 
 
 def _is_same(right: Array, output: Array) -> bool:
-    return right.shape == output.shape and right.tobytes() == output.tobytes()
+    return _is_alike(right, output) and right.tobytes() == output.tobytes()
+
+
+def _is_alike(right: Array, output: Array) -> bool:
+    return right.shape == output.shape and right.dtype == output.dtype
 
 
 def _accepts(interval: Interval, output: Array) -> bool:
-    if output.shape != interval.lo.shape:
+    if not _is_alike(interval.lo, output):
         return False
     with np.errstate(all="ignore"):
         inside = (interval.lo <= output) & (output <= interval.hi) | interval.unspecified

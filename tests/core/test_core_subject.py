@@ -26,6 +26,7 @@ from conformance.core.operator_reader import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import ConformanceError
 from conformance.model import Case
+from conformance.spec.catalogue import Mutant
 
 CONV = load_operator("onnx.Conv-22")
 MATMUL = load_operator("onnx.MatMul-13")
@@ -216,6 +217,17 @@ def test_the_largest_of_inputs_that_pass_through_a_format() -> None:
     # In f16 both are 1, and the first is named.
     assert largest([1, 1.0001], 2, f16) == [[1], [0]]
     assert largest([-1e9, -1e8], 2, f16) == [[-65504], [0]]
+
+
+def test_outputs_of_another_type_are_a_kill() -> None:
+    case, data = (
+        Case(LARGEST.op, {"T": "f32"}, {"X": (2,)}, {"taps": 1}),
+        np.array([3, 1], np.float32),
+    )
+    mutant = Mutant(
+        "i32", "index", LARGEST.op, text("outputs.Z.type", "", "i32"), "Indices of i32."
+    )
+    assert kills(LARGEST, case, [data], [mutant]) == {"i32"}
 
 
 def test_without_outputs_nothing_is_shown_but_it_is_a_kill() -> None:

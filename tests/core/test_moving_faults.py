@@ -173,9 +173,11 @@ def differing(path: Path, entry: RecordedCase) -> Iterator[str]:
         changed = implementation_of(rules, old[name].change)
         outputs = after.under(implementation_of(operator, new[name].change))  # type: ignore[arg-type]
         theirs, unspecified = before.under(changed), before.unspecified(changed)
-        shapes = [[array.shape for array in arrays] for arrays in (outputs, theirs, before.outputs)]
-        same = shapes[0] == shapes[1]
-        if same and shapes[1] == shapes[2]:  # what has another shape is wrong whatever it holds
+        forms = [
+            [(a.shape, a.dtype) for a in arrays] for arrays in (outputs, theirs, before.outputs)
+        ]
+        same = forms[0] == forms[1]
+        if same and forms[1] == forms[2]:  # what has another form is wrong whatever it holds
             masks = [a | b for a, b in zip(nowhere, unspecified, strict=True)]
             same = all(map(_is_same, theirs, outputs, masks))
         if same or (name in DIFFERS and (name in KILL_LESS or is_killed(after, new[name]))):
