@@ -42,6 +42,9 @@ BUILT_IN = frozenset({ORIGINAL, *OF_ENDS, "true", "false", "skip", *OF_TENSORS})
 GIVEN = "given."
 """Before a name that is misread: what speaks of it has another value."""
 
+PERHAPS = "~"
+"""After a place that an operator may lack."""
+
 EVERY = "*"
 """Each definition."""
 
@@ -315,7 +318,7 @@ def _edits(
                 try:
                     edit = roles.edit(location, old, text)
                 except ExpressionError:
-                    if not place.endswith("?"):
+                    if not place.endswith(PERHAPS):
                         raise
                 else:
                     yield edit
@@ -378,12 +381,12 @@ class _Roles:
 
         A ``*`` stands for each definition that has the rest.
         """
-        first, *rest = text.removesuffix("?").split(".")
+        first, *rest = text.removesuffix(PERHAPS).split(".")
         many = first == "define" and rest[0] == EVERY
         heads = [*self.operator.define] if many else [self.name(rest[0])]
         paths = [[first, head, *map(self.name, rest[1:])] for head in heads]
         paths = [path for path in paths if self._is_there(path)]
-        if not paths and not text.endswith("?"):
+        if not paths and not text.endswith(PERHAPS):
             raise ExpressionError(f"{self.operator.op} has no '{text}'", lacks=text)
         yield from map(".".join, paths)
 

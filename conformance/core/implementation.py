@@ -284,7 +284,7 @@ class _MutatedInputs(_Mutated):
             }
 
     def type_of(self, name: str) -> DType:
-        """Return the format that an input passes through, where it is one of fractions as well."""
+        """Return the format that an input passes through, where it has fractions."""
         given = super().type_of(name)
         through = DTYPES[self.style.converts or given.name]
         return through if given.is_float and through.is_float else given

@@ -236,7 +236,7 @@ class Operator:
         return self._condition(text, Names(scope, words, self.names.shapes))
 
     def element_condition(self, definition: Definition, text: str) -> Node:
-        """Parse a condition on an element of a definition, whose end it speaks of as it does.
+        """Parse a condition on an element, which may name what a definition's end does.
 
         Raises :class:`~conformance.errors.ExpressionError` for what makes no sense here.
         """
@@ -273,7 +273,7 @@ class Operator:
 
 
 def finishing_scope(scope: Mapping[str, Kind], at: Mapping[str, Node]) -> dict[str, Kind]:
-    """Return the names that the end of a definition may use: what was combined, how many terms."""
+    """Return the names that the end of a definition may use."""
     rows = frozenset(at)
     return {**scope, "total": Kind("real", None, rows), "terms": Kind("int", None, rows)}
 

@@ -153,7 +153,7 @@ def of_trial(entry: str) -> list[list[float]]:
         ),
         # Also what only some operators have; here the first output has no 1.
         (
-            "    change: {define.Y.finish: 0, 'define.Z.finish?': {1: 2}, 'let.a?': 1}",
+            "    change: {define.Y.finish: 0, define.Z.finish~: {1: 2}, let.a~: 1}",
             [[0, 0], [4, 6]],
         ),
         ("    change: {define.Y.finish: 0}\n    where: T == f32", [[0, 0], [3, 5]]),
