@@ -7,6 +7,7 @@ Names have arrays over cases for values, and indices an axis each beside it. Wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -302,7 +303,7 @@ class _Comparison:
         shape = [
             max(int(np.max(entry)), 0) for extent in extents.values() for entry in along(extent, "")
         ]
-        if self.count * int(np.prod(shape, dtype=np.int64)) > MAX_GRID:
+        if self.count * prod(shape) > MAX_GRID:
             return self.every
         values = []
         for columns, stated in zip(self.columns, self.definitions, strict=True):

@@ -151,8 +151,11 @@ class Simulation(Evaluation):
         held = np.nan_to_num(values, posinf=0.0, neginf=0.0)
         integers: Any = np.frompyfunc(int, 1, 1)(held)
         if self.style.saturates:
-            largest = fitted(limits.max, DTYPES[self.style.computes], "toward_zero")
-            wrapped = np.clip(integers, low, int(largest))
+            largest = float(limits.max)
+            if int(largest) > limits.max:  # it has no number of its own in f64
+                largest = float(np.nextafter(largest, 0))
+            held_largest = fitted(largest, DTYPES[self.style.computes], "toward_zero")
+            wrapped = np.clip(integers, low, int(held_largest))
         else:
             wrapped = (integers - low) % count + low
         return np.asarray(wrapped, object).astype(dtype.numpy)
