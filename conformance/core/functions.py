@@ -428,7 +428,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "rounded": Function(
         "rounded(a, bits)",
-        "a fraction with at most so many significant bits, to nearest, of two to even",
+        "the nearest fraction of at most so many significant bits; of two as near, the even one",
         lambda args, _offset: together("rational", [of_type(a, "int", "rational") for a in args]),
         _rounded,
         2,

@@ -17,6 +17,7 @@ from conformance.core.mutant_changes import PathChange, TextChange
 from conformance.core.mutants import mutants_of
 from conformance.core.subject import Subject
 from conformance.model import Case
+from conformance.resources import directory
 
 CONV = load_operator("onnx.Conv-22")
 
@@ -117,3 +118,12 @@ def test_a_thousand_cases_take_a_moment() -> None:
     begin = time.process_time()
     may_differ(CONV, cases, implementations)
     assert (time.process_time() - begin) * calibrated < 5
+
+
+def test_a_grid_of_six_long_axes_is_not_made() -> None:
+    """Its 2**66 positions are 0 in 64 bits, as if it were small."""
+    operator = load_operator(str(directory("specs") / "moving" / "AdaptiveAvgPool-8.yaml"))
+    types, shapes = {"T": "f32", "T_SHAPE": "i64"}, {"data": (1, 1, *[2046 * 2048] * 3)}
+    case = Case(operator.op, types, shapes, {}, {"output_size": (2048, 2048, 2048)})
+    change = TextChange("later", (("define.result.keep", "", "all(x <= end)"),))
+    assert may_differ(operator, [case], [Implementation(operator, change)]).all()
