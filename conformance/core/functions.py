@@ -351,6 +351,8 @@ def _erf(x: Any) -> Any:
 
 
 def _machine_root(x: Any, degree: int) -> Any:
+    if degree == 1:
+        return x
     return np.where(np.asarray(x) < 0, np.nan, np.abs(x) ** (1 / degree))
 
 

@@ -11,6 +11,7 @@ from core_operators import operator
 from conformance.core import evaluate
 from conformance.core.changes import Change, changed, replaced, unchanged
 from conformance.core.evaluate import Evaluation, Interval
+from conformance.core.functions import FUNCTIONS
 from conformance.core.loader import load_operator
 from conformance.core.machine import Simulation, Style, fitted
 from conformance.core.operator_reader import read_operator
@@ -229,3 +230,10 @@ def test_a_machine_saturates_i64_at_a_number_that_it_has() -> None:
     style = Style(computes="f32", saturates=True)
     values, _ = Simulation(operator, attributes, {"data": data}, style).outputs()
     assert values.tolist() == [[[2**63 - 2**39, -(2**63)]]]
+
+
+def test_the_first_root_of_a_machine_is_the_number() -> None:
+    root = FUNCTIONS["root"].real
+    assert root is not None
+    assert root.machine(np.array([-3.0, 4.0]), 1).tolist() == [-3, 4]
+    assert np.isnan(root.machine(np.array([-3.0]), 3)).all()

@@ -78,6 +78,7 @@ DIFFERS: dict[str, str] = {
     "sums-of-bf16-in-own-type": LAST_DIGIT,
     "sums-of-f16-in-own-type": LAST_DIGIT,
     "i32-averaged-in-f32": "a mean beyond i32 wraps around, as on x86, in place of the largest",
+    "root-is-square": "the square root of minus infinity is NaN; by the rules it was itself",
     "first-element-never-read": NOTHING_READ,
     "last-element-never-read": NOTHING_READ,
     "infinities-count-as-zero": TOO_LARGE,
@@ -140,9 +141,7 @@ def _about(mutant: Mutant) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
 def test_outputs_are_those_of_the_rules(path: Path) -> None:
     lines = [
-        f"{name}: {entry.case.id}"
-        for entry in sample(path.stem)
-        for name in differing(path, entry)
+        f"{name}: {entry.case.id}" for entry in sample(path.stem) for name in differing(path, entry)
     ]
     assert not lines, "\n".join(lines)
 
