@@ -354,7 +354,12 @@ def power(a: Exact, exponent: int) -> Exact:
 
 
 def function(name: str, a: Exact, *parameters: int) -> Exact:
-    """Apply a function of reals, as balls; NaN where a negative number has no value."""
+    """Apply a function of reals, as balls; NaN where a negative number has no value.
+
+    Raises EvaluationError for a root of a degree below 1.
+    """
+    if parameters and parameters[0] < 1:
+        raise EvaluationError(f"there is no root of degree {parameters[0]}")
     row = FUNCTIONS[name].real
     assert row is not None
     mid = as_ball(a).mid

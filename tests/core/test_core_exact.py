@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conformance.core import exact
 from conformance.core.exact import Ball, MatrixLayout, Number, precision
 from conformance.dtypes import DTYPES
+from conformance.errors import EvaluationError
 
 fractions = st.builds(
     Fraction,
@@ -164,3 +165,9 @@ def test_the_root_of_a_perfect_power_is_exact(number: float, degree: int, expect
     root = exact.applied("root", arb(number), degree)
     assert root.is_exact()
     assert root == expected
+
+
+@pytest.mark.parametrize("function", ["root", "signed_root"])
+def test_there_is_no_root_of_degree_zero(function: str) -> None:
+    with pytest.raises(EvaluationError, match="no root of degree 0"):
+        exact.function(function, exact.decode(np.ones(2), DTYPES["f64"]), 0)
