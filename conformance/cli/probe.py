@@ -113,8 +113,7 @@ def probe(
     from conformance.report.registry import write_text
     from conformance.run.executor_options import Isolation
     from conformance.run.partition_filter import PartitionFilter
-    from conformance.spec import loader
-    from conformance.specification import by_rules, select_specs
+    from conformance.specification import select_specs
 
     out = Path("reports") / f"probe-{slug(backend)}" if out is None else out
     request = ProbeRequest(PartitionFilter.of(dtypes).dtypes, _sizes(sizes), seed, newest=not ops)
@@ -123,8 +122,7 @@ def probe(
         isolation = Isolation("process", None, timeout, memory, env, variables=variables)
         return isolation.executor_for(backend)
 
-    chosen = select_specs(ops, loader.shipped_operators())
-    specs = {op: by_rules(spec, "probe") for op, spec in chosen.items()}
+    specs = select_specs(ops)
     with Progress(1, "probing") as progress:
         result = run_probe(executor, specs, request, progress=progress.at)
     document = record.probe_document(result, backend)

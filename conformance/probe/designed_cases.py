@@ -5,22 +5,22 @@ They are made from any specification whose windows can be placed so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
-from conformance.reference import facts
 from conformance.reference.values import operands_of
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.validity import violations
+from conformance.specification import Specification, outputs, violations
 
 ROW, SQUARE, WHOLE = "row", "square", "whole"
 """Shapes of windows: ``whole`` is a square that is all of its plane, where others are not."""
@@ -93,7 +93,9 @@ class WindowForm:
         return (1, channels, *(1,) * (self.rank - 3), self.across)
 
 
-def rank_and_windows(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple[int, int] | None:
+def rank_and_windows(
+    spec: Specification, window: str, ranks: tuple[int, ...]
+) -> tuple[int, int] | None:
     """Find rank and number of windows across for windows of this shape.
 
     Returns:
@@ -113,7 +115,7 @@ def rank_and_windows(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple
 
 
 def case_of_form(
-    spec: OpSpec, form: WindowForm, channels: int, dtype: str | None = None
+    spec: Specification, form: WindowForm, channels: int, dtype: str | None = None
 ) -> Case | None:
     """Make a valid case of a form with a number of channels.
 
@@ -123,58 +125,115 @@ def case_of_form(
     Returns:
         None if no such case is valid.
     """
-    dtype = spec.types[spec.data.type][0] if dtype is None else dtype
+    dtype = spec.types[_data_tensor(spec)[1]][0] if dtype is None else dtype
     attributes = _attributes(spec, form)
     return None if attributes is None else _case(spec, form, channels, dtype, attributes)
 
 
-def make_vector(spec: OpSpec, case: Case, data: Array, name: str) -> Vector:
+def make_vector(spec: Specification, case: Case, data: Array, name: str) -> Vector:
     """Make a vector of a case and its data, without expected outputs."""
-    inputs = (data, *operands_of(spec, case))
-    return Vector(name, case, "must", (), f"{case.op}: {name}", "probe", inputs, ())
+    return Vector(
+        name, case, "must", (), f"{case.op}: {name}", "probe", _inputs(spec, case, data), ()
+    )
+
+
+def _inputs(spec: Specification, case: Case, data: Array) -> tuple[Array, ...]:
+    """The data, and the tensors that say how many windows there are."""
+    if isinstance(spec, OpSpec):
+        return (data, *operands_of(spec, case))
+    operands = (tensor for tensor in spec.inputs if tensor.entries is not None)
+    dtypes = ((t.name, DTYPES[case.types.get(t.type, t.type)].numpy) for t in operands)
+    return (data, *(np.array(case.operands[name], dtype) for name, dtype in dtypes))
+
+
+def _data_tensor(spec: Specification) -> tuple[str, str]:
+    """The name of the data, and of their type."""
+    data = spec.data if isinstance(spec, OpSpec) else spec.inputs[0]
+    return data.name, data.type
+
+
+def _operand_names(spec: Specification) -> tuple[str, ...]:
+    if isinstance(spec, OpSpec):
+        return tuple(operand.name for operand in spec.operands)
+    return tuple(tensor.name for tensor in spec.inputs if tensor.entries is not None)
 
 
 def _case(
-    spec: OpSpec, form: WindowForm, channels: int, dtype: str, attributes: Mapping[str, Any]
+    spec: Specification, form: WindowForm, channels: int, dtype: str, attributes: Mapping[str, Any]
 ) -> Case:
     output_shape = (1,) * (form.rank - 3) + (form.across,)
     types = {name: allowed[0] for name, allowed in spec.types.items()}
+    name, type_ = _data_tensor(spec)
     return Case(
         op=spec.op,
-        types={**types, spec.data.type: dtype},
-        shapes={spec.data.name: (1, channels, *form.sizes)},
+        types={**types, type_: dtype},
+        shapes={name: (1, channels, *form.sizes)},
         attributes=dict(attributes),
-        operands={operand.name: output_shape for operand in spec.operands},
+        operands=dict.fromkeys(_operand_names(spec), output_shape),
         pattern="given",
     )
 
 
 @lru_cache(maxsize=512)
-def _attributes(spec: OpSpec, form: WindowForm) -> Mapping[str, Any] | None:
+def _attributes(spec: Specification, form: WindowForm) -> Mapping[str, Any] | None:
     """Find attributes with which the windows are those of the form, as documented."""
+    fixed, undetermined = _by_role(spec, form) if isinstance(spec, OpSpec) else _by_name(spec, form)
+    dtype = spec.types[_data_tensor(spec)[1]][0]
+    for values in product(*undetermined.values()):
+        attributes = fixed
+        for put, value in zip(undetermined, values, strict=True):
+            attributes = put(attributes, value)
+        if _fits(spec, form, _case(spec, form, 1, dtype, attributes)):
+            return attributes
+    return None
+
+
+Attributes = Mapping[str, Any]
+Put = Callable[[Attributes, Any], Attributes]
+"""Gives an attribute a value, among others."""
+
+
+def _by_name(spec: Operator, form: WindowForm) -> tuple[Attributes, dict[Put, tuple[Any, ...]]]:
+    """The attributes whose names say what they are, and candidates for others without default."""
+    fixed: dict[str, Any] = {}
+    undetermined: dict[Put, tuple[Any, ...]] = {}
+    axes = form.rank - 2
+    for name, attribute in spec.spelled.items():
+        if "kernel" in name or "stride" in name:
+            fixed[name] = list(form.spans)
+        elif "dilation" in name:  # which are not left out: some backends have no default
+            fixed[name] = [1] * axes
+        elif "i32" in attribute.values:
+            fixed[name] = "i32"  # which more backends have than i64
+        elif attribute.default is None:
+            numbers = ([value] * axes if attribute.per else value for value in (0, 1))
+            words = attribute.values or ((True, False) if attribute.type == "bool" else numbers)
+            undetermined[partial(_with, name)] = tuple(words)
+    return fixed, undetermined
+
+
+def _with(name: str, attributes: Attributes, value: Any) -> Attributes:
+    return {**attributes, name: value}
+
+
+def _by_role(spec: OpSpec, form: WindowForm) -> tuple[Attributes, dict[Put, tuple[Any, ...]]]:
+    """The attributes with a role, and candidates for others that are required."""
     name_by_role = {word: name for name, word in spec.roles.items()}
     fixed: dict[str, Any] = {}
-    undetermined: list[tuple[Quantity, tuple[Any, ...]]] = []
+    undetermined: dict[Put, tuple[Any, ...]] = {}
     axes = form.rank - 2
     index_types = [output.type for output in spec.outputs if output.holds == "index"]
     for quantity in spec.attributes:
         role = name_by_role.get(quantity.key, quantity.key)
         if role in ("kernel", "strides"):
             fixed = quantity.put(fixed, list(form.spans))
-        elif role == "dilations":  # which are not left out: some backends have no default
+        elif role == "dilations":
             fixed = quantity.put(fixed, [1] * axes)
         elif role in index_types and "i32" in quantity.values:
-            fixed = quantity.put(fixed, "i32")  # which more backends have than i64
+            fixed = quantity.put(fixed, "i32")
         elif quantity.required:
-            undetermined.append((quantity, tuple(_candidate_values(quantity, axes))))
-    dtype = spec.types[spec.data.type][0]
-    for values in product(*(candidates for _, candidates in undetermined)):
-        attributes = fixed
-        for (quantity, _), value in zip(undetermined, values, strict=True):
-            attributes = quantity.put(attributes, value)
-        if _fits(spec, form, _case(spec, form, 1, dtype, attributes)):
-            return attributes
-    return None
+            undetermined[quantity.put] = tuple(_candidate_values(quantity, axes))
+    return fixed, undetermined
 
 
 def _candidate_values(quantity: Quantity, axes: int) -> Iterator[Any]:
@@ -188,19 +247,36 @@ def _candidate_values(quantity: Quantity, axes: int) -> Iterator[Any]:
         yield from (([quantity.default] if quantity.default else []) + list(quantity.values))
 
 
-def _fits(spec: OpSpec, form: WindowForm, case: Case) -> bool:
-    """Return whether a case is valid and has complete windows of the form."""
+MAX_ALONE = 16
+"""Elements of a window that are tried one by one; of larger ones the first and the last are."""
+
+
+def _fits(spec: Specification, form: WindowForm, case: Case) -> bool:
+    """Return whether a case is valid and has complete windows of the form.
+
+    Ones in a window, and zeros in others, have a mean and a maximum of one there, and of zero
+    elsewhere; a single one has a maximum of one, and a mean that is no zero.
+    """
     if violations(spec, case):
         return False
-    dtype = DTYPES[case.types[spec.data.type]]
-    try:
-        env = facts(spec, case, [np.zeros(case.shapes[spec.data.name], dtype.numpy)])
-        if tuple(env.out) != (1,) * (form.rank - 3) + (form.across,):
-            return False
-        for axis, (length, windows) in enumerate(zip(form.spans, env.windows, strict=True)):
-            starts = np.arange(env.out[axis])[:, None] * length
-            if not windows.every or not np.array_equal(windows.indices, starts + np.arange(length)):
+    dtype = DTYPES[case.types[_data_tensor(spec)[1]]]
+    n, across = form.elements, form.across
+    alone = range(n) if n <= MAX_ALONE else (0, n - 1)
+    windows = np.arange(across)
+    for window in windows:
+        for elements in (slice(None), *alone):
+            inputs = np.zeros((across, n), dtype.numpy)
+            inputs[window, elements] = 1
+            data = np.moveaxis(inputs.reshape(1, across, *form.spans), 1, -2)
+            data = np.ascontiguousarray(data).reshape(1, 1, *form.sizes)
+            try:
+                output = outputs(spec, _inputs(spec, case, data), case.attributes)[0]
+            except (ConformanceError, ValueError):
                 return False
-        return env["reduce"] != "mean" or bool(np.all(np.asarray(env["divisor"]) == form.elements))
-    except (ConformanceError, ValueError):
-        return False
+            if output.shape != (1, 1, *(1,) * (form.rank - 3), across):
+                return False
+            results = output.ravel().astype(np.float64)
+            right = results[window] == 1 if elements == slice(None) else results[window] > 0
+            if not right or results[windows != window].any():
+                return False
+    return True

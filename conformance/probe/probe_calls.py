@@ -17,6 +17,7 @@ from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 DESIGNED = "designed"
 
@@ -42,7 +43,7 @@ class ProbeCall:
     """
 
     id: str
-    spec: OpSpec = field(repr=False)
+    spec: Specification = field(repr=False)
     dtype: str
     form: WindowForm
     planes: tuple[ProbePlane, ...] = field(repr=False)
@@ -97,13 +98,22 @@ def _zero_codes(data: Array) -> Codes:
     return np.zeros((1, len(data)), np.uint64)
 
 
-def reduce_of(spec: OpSpec) -> str:
-    """Return the text of an operator's rule ``reduce``; empty if it has none."""
-    rule = spec.definitions.get("reduce")
-    return "" if rule is None else rule.text
+def reduce_of(spec: Specification) -> str:
+    """Return what an operator makes of elements: ``mean``, ``max``, or empty for anything else.
+
+    Of a definition that is a sum of elements, whose cases show whether it is a mean.
+    """
+    if isinstance(spec, OpSpec):
+        rule = spec.definitions.get("reduce")
+        return "" if rule is None else rule.text
+    data = [tensor for tensor in spec.inputs if tensor.entries is None]
+    result = spec.define[spec.outputs[0].name]
+    if len(data) != 1 or result.term is None or result.term.op != "read":
+        return ""
+    return {"sum": "mean", "max": "max"}.get(result.combine, "")
 
 
-def make_call(spec: OpSpec, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
+def make_call(spec: Specification, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
     """Design a call for one size; a valid case of the form must exist."""
     planes: list[ProbePlane] = []
     inputs: list[Array] = []

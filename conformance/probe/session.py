@@ -28,7 +28,7 @@ from conformance.probe.repeatability import Progress
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.executor import Executor, Identity
 from conformance.run.pipeline import Pipeline
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 Factory = Callable[[Mapping[str, str]], Executor]
 """Makes an executor whose processes get these further variables of the environment."""
@@ -74,7 +74,7 @@ class ProbeResult:
 
 def probe(
     factory: Factory,
-    specs: Mapping[str, OpSpec],
+    specs: Mapping[str, Specification],
     request: ProbeRequest,
     *,
     elsewhere: bool = True,
@@ -127,12 +127,15 @@ def probe(
     return result
 
 
-PlannedCall = tuple[OpSpec, str, WindowForm]
+PlannedCall = tuple[Specification, str, WindowForm]
 """An operator, an element type, and the form of the windows."""
 
 
 def _plan(
-    executor: Executor, specs: Mapping[str, OpSpec], request: ProbeRequest, result: ProbeResult
+    executor: Executor,
+    specs: Mapping[str, Specification],
+    request: ProbeRequest,
+    result: ProbeResult,
 ) -> Iterator[PlannedCall]:
     """Yield what to call; note in ``result`` what is skipped."""
     declared = executor.identity.capabilities or Capabilities()
@@ -149,7 +152,11 @@ def _plan(
 
 
 def _plan_operator(
-    spec: OpSpec, subset: Claim, declared: Capabilities, request: ProbeRequest, result: ProbeResult
+    spec: Specification,
+    subset: Claim,
+    declared: Capabilities,
+    request: ProbeRequest,
+    result: ProbeResult,
 ) -> Iterator[PlannedCall]:
     is_mean = reduce_of(spec) == "mean"
     for window, default_sizes in (SIZES if is_mean else FEWER_SIZES).items():

@@ -15,7 +15,7 @@ from conformance.probe.models import Codes, codes
 from conformance.probe.session import ProbeRequest, ProbeResult, probe
 from conformance.probe.statements import CONSISTENT, DECIDED, INAPPLICABLE, NONE_LISTED, UNDECIDED
 from conformance.run.inline import Inline
-from conformance.spec import loader
+from conformance.specification import select_specs
 
 FEW = (4, 9, 64)
 """Sizes of the quick tier; a row of 4096 and a square of 64 x 64 are asked by all others."""
@@ -23,7 +23,7 @@ FEW = (4, 9, 64)
 
 def asked(make: Make, sizes: tuple[int, ...] = FEW) -> ProbeResult:
     question = ProbeRequest(sizes=sizes)
-    specs = loader.select_specs((make.op,))
+    specs = select_specs((make.op,))
     return probe(lambda _: Inline(Backend(make)), specs, question, elsewhere=False)
 
 

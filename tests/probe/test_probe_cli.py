@@ -18,7 +18,7 @@ from conformance.probe import page, session
 from conformance.probe.record import FILE, encode_probe, probe_document, read_probe
 from conformance.probe.wording import probe_lines
 from conformance.run.inline import Inline
-from conformance.spec import loader
+from conformance.specification import select_specs
 
 HERE = Path(__file__).parent
 LIB = f"""
@@ -68,7 +68,7 @@ def probe(*words: str) -> Result:
 
 def made(kernel: type[Lib], out: str = "") -> dict[str, Any]:
     """A probe in this process, written into a folder if there is one."""
-    specs = loader.select_specs(("onnx.GlobalAveragePool-22",))
+    specs = select_specs(("onnx.GlobalAveragePool-22",))
     asked = session.ProbeRequest(sizes=(3, 9))
     outcome = session.probe(lambda _: Inline(kernel()), specs, asked, elsewhere=False)
     found = probe_document(outcome, "lib")
