@@ -21,7 +21,7 @@ pytest_plugins = ["pytester"]
 RIGHT = """
 from conformance import reference
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.spec.rule_change import make_rule_change
 
 def run(op, inputs, attributes):

@@ -36,7 +36,7 @@ def test_the_quick_start_goes_the_whole_way() -> None:
 
 LIBRARY = """
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 __version__ = "1.0"
 

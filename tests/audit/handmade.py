@@ -12,8 +12,8 @@ from conformance.model import Case, Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.catalogue import Mutant
-from conformance.spec.loader import find_spec
 from conformance.spec.rule_change import make_rule_change
+from conformance.specification import find_spec
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 Array = np.ndarray[Any, Any]

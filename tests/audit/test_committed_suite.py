@@ -21,9 +21,8 @@ from conformance.audit.partitions import base_type, cases_within
 from conformance.audit.score import MutationScore, kill_levels
 from conformance.audit.trivial_implementations import trivially_passed
 from conformance.model import Case
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
 from conformance.spec.strata import strata_of
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.entries import Entry
 from conformance.suite.recorded_cases import recorded_cases_file
 from conformance.suite.recordings import Recordings

@@ -16,7 +16,7 @@ from edge_expressions import evaluate, parsed
 
 from conformance.audit.coverage import RankCoverage, coverage
 from conformance.resources import directory
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 

@@ -21,8 +21,8 @@ from conformance.audit.partitions import cases_within, partitions_of_rank
 from conformance.generate import recorded
 from conformance.generate.attack import refuted
 from conformance.generate.disprover import settled
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec, shipped_operators
+from conformance.spec.loader import shipped_operators
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.recorded_cases import RecordedCase
 
 SHIPPED = tiers.core().manifest.ops

@@ -14,11 +14,9 @@ from conformance.core.mutants import mutants_of as mutants_of_definition
 from conformance.families.pooling.oracle import LARGE
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
-from conformance.specification import build
+from conformance.specification import build, find_spec, mutants_of
 
 UNDIVIDED = fault("undivided", {"divisor": "1"})
 STUCK = fault("stuck", {"strides": "1"})
@@ -139,9 +137,9 @@ def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name
     catalogue = mutants_of(spec)
     kills = {kill.mutant: kill.at_must for kill in MutantRunner(spec, catalogue).kills(vector)}
     refused: dict[str, bool] = {}
-    subject = Subject(spec, vector.case, vector.inputs)
+    subject = subject_of(spec, vector.case, vector.inputs)
     for one in catalogue:
-        outputs = subject.under(Altered(spec, one.change))
+        outputs = subject.under(implementation_of(spec, one.change))
         outcome = Outcome(Ending.RETURNED, outputs)
         passes = {
             level: judge(vector, outcome, level=level, precision={}).status is Status.PASS

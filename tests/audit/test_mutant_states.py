@@ -14,10 +14,11 @@ from conformance.audit.mutant_states import classify_mutants, mutant_states
 from conformance.audit.partitions import base_type, cases_within, partitions_of_rank
 from conformance.generate.disprover import Disprover, settled
 from conformance.reference.values import data_of
-from conformance.spec.catalogue import Mutant, StatedEquivalence, mutants_of
-from conformance.spec.loader import find_spec, shipped_operators
+from conformance.spec.catalogue import Mutant, StatedEquivalence
+from conformance.spec.loader import shipped_operators
 from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import make_rule_change
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.recorded_cases import (
     RecordedCase,
     current_cases,

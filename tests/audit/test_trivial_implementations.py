@@ -16,8 +16,8 @@ from conformance.audit.trivial_implementations import (
     trivially_passed,
 )
 from conformance.model import Case, Vector
-from conformance.spec.loader import find_spec, shipped_specs
-from conformance.specification import build
+from conformance.spec.loader import shipped_specs
+from conformance.specification import build, find_spec
 from conformance.specification import find_spec as definition
 
 NAN = np.nan

@@ -5,7 +5,8 @@ import pytest
 from conformance.audit.partitions import cases_within
 from conformance.generate import recorded
 from conformance.model import Case
-from conformance.spec.loader import find_spec, shipped_operators
+from conformance.spec.loader import shipped_operators
+from conformance.specification import find_spec
 from conformance.suite.survivors import Partition
 
 MOST = 0.4

@@ -11,7 +11,7 @@ from conformance import specification
 from conformance.backends import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.model import Case
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 AVG = find_spec("AvgPool-1")
 MAX = find_spec("AdaptiveMaxPool-8")

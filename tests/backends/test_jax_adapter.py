@@ -13,7 +13,7 @@ from conformance.backends.discovery import load_backend
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 pytestmark = pytest.mark.needs("jax")
 

@@ -14,7 +14,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 from conformance.model import Case
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 pytestmark = pytest.mark.needs("tvm")
 

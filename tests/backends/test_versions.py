@@ -9,7 +9,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.versions import require_features, require_version
 from conformance.errors import BackendError
 from conformance.model import Case
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 
 @pytest.mark.parametrize("version", ["1.15", "1.15.1", "1.20rc1", "2.0+cpu", "2024.0.0-1234-ab"])

@@ -23,7 +23,7 @@ from conformance import parallel
 from conformance.audit import audit_suite as audits
 from conformance.cluster.workers import Cluster, connected
 from conformance.generate.drawn import Drawing, draw_all, pieces
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.packing import Packer
 from conformance.suite.store import open_suite
 

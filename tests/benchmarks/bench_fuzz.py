@@ -18,7 +18,7 @@ from conformance.backends.numpy import OPERATORS, NumPy
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import DEFAULT_PRECISION, parse_precision
 from conformance.run.inline import Inline
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 TOLD = 10
 

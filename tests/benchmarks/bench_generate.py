@@ -25,11 +25,10 @@ from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference import answers
-from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec import loader
 from conformance.spec.case_table import table_of
-from conformance.spec.catalogue import mutants_of
+from conformance.specification import build, mutants_of
 from conformance.suite.packing import encode_container
 from conformance.suite.writer import encode_entry
 

@@ -42,7 +42,7 @@ from conformance.reference import answers, facts
 from conformance.reference.exact import as_wide, decode, round_ratio
 from conformance.reference.mean_bounds import accumulator
 from conformance.reference.values import data_of
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import Suite
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 96, 256, 384, 1024, 4096)

@@ -14,8 +14,8 @@ from conformance.challenge.record import ChallengeRecord, read_record
 from conformance.cli import main
 from conformance.generate import plan, twins
 from conformance.generate.pairs import Effort
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import load_spec_text
+from conformance.specification import mutants_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))
 

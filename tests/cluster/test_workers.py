@@ -24,7 +24,7 @@ from conformance.cluster import workers
 from conformance.cluster.workers import Cluster, connected
 from conformance.errors import SuiteError, UsageError
 from conformance.generate.drawn import draw_all, pieces
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.packing import Packer
 from conformance.suite.store import Suite
 

@@ -13,10 +13,10 @@ from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Mutant, mutants_of
-from conformance.spec.loader import find_spec
+from conformance.spec.catalogue import Mutant
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.entries import Entry
 
 CORE = tiers.core()
@@ -37,7 +37,7 @@ def run(
 ) -> Iterator[Result]:
     """What a backend with these faults makes of the core suite, or ``only`` of some vectors."""
     spec = find_spec(op)
-    altered = Altered(spec, *(bank(op)[one].change for one in ids))
+    altered = implementation_of(spec, *(bank(op)[one].change for one in ids))
     for entry in CORE.manifest.vectors:
         if entry.op != op or entry.reject is not None or entry.level != "must":
             continue
@@ -48,7 +48,7 @@ def run(
             # Each fault alone passes, so what it changes is beyond what is graded.
             yield make_result(one, Status.PASS)
             continue
-        subject = Subject(spec, one.case, one.inputs, Kept())
+        subject = subject_of(spec, one.case, one.inputs, Kept())
         outcome = Outcome(Ending.RETURNED, list(subject.under(altered)))
         yield judge(one, outcome, level="must", precision={})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Explanation
@@ -11,7 +11,7 @@ from conformance.diagnosis.wording import candidates
 from conformance.dtypes import Array
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
-from conformance.reference.subject import Altered, Subject
+from conformance.implementations import EvaluatedCase, implementation_of, subject_of
 from conformance.reference.values import data_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
@@ -36,14 +36,14 @@ class Fresh:
 
     def __init__(self, spec: OpSpec) -> None:
         self.spec = spec
-        self._subjects: list[tuple[CodePath, Subject]] = []
+        self._subjects: list[tuple[CodePath, EvaluatedCase[Any]]] = []
         for rank in spec.ranks:
             half = CASES // 2
             drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
             distinct = {case.id: case for case in drawn}
             for case in sound(spec, rank, list(distinct.values())):
                 data = data_of(spec, case)
-                self._subjects.append((code_path_of(spec, case), Subject(spec, case, data)))
+                self._subjects.append((code_path_of(spec, case), subject_of(spec, case, data)))
 
     def judged(self, true: Sequence[Mutant], found: Explanation, _: Operator) -> str:
         """What a finding's names are worth: those of the best candidate."""
@@ -52,8 +52,8 @@ class Fresh:
         return min(several, key=order.index)
 
     def _one(self, true: Sequence[Mutant], named: Sequence[Mutant], found: Explanation) -> str:
-        backend = Altered(self.spec, *(fault.change for fault in true))
-        told = Altered(self.spec, *(fault.change for fault in named))
+        backend = implementation_of(self.spec, *(fault.change for fault in true))
+        told = implementation_of(self.spec, *(fault.change for fault in named))
         changed = wrong = as_told = 0
         for place, subject in self._subjects:
             if place not in found.code_paths:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 from unittest.mock import patch
 
 from conformance.audit.kills import MutantRunner
@@ -21,11 +22,11 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT_PRECISION
 from conformance.grade.returned import MAX_ELEMENTS, pack_outputs
+from conformance.implementations import EvaluatedCase, implementation_of, subject_of
 from conformance.model import Case, Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Mutant, mutants_of
-from conformance.spec.loader import find_spec
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import Suite
 
 KEPT = 400
@@ -66,7 +67,7 @@ class Operator:
             for entry in suite.manifest.vectors
             if entry.op == op and entry.reject is None and entry.level == "must"
         }
-        self._subjects: OrderedDict[str, Subject] = OrderedDict()
+        self._subjects: OrderedDict[str, EvaluatedCase[Any]] = OrderedDict()
         self._places: dict[str, CodePath] = {}
 
     def _place_of(self, spec: OpSpec, case: Case) -> CodePath:
@@ -74,11 +75,11 @@ class Operator:
             self._places[case.id] = code_path_of(spec, case)
         return self._places[case.id]
 
-    def subject(self, vector: Vector) -> Subject:
+    def subject(self, vector: Vector) -> EvaluatedCase[Any]:
         """The reference on a vector; those of the last vectors are kept."""
         found = self._subjects.pop(vector.id, None)
         if found is None:
-            found = Subject(self.spec, vector.case, vector.inputs, Kept())
+            found = subject_of(self.spec, vector.case, vector.inputs, Kept())
         self._subjects[vector.id] = found
         while len(self._subjects) > KEPT:
             self._subjects.popitem(last=False)
@@ -163,7 +164,7 @@ class Operator:
         return Run(tuple(one for one in found if is_named(one)))
 
     def _results(self, ids: Sequence[str]) -> Iterator[Result]:
-        altered = Altered(self.spec, *(self.bank[one].change for one in ids))
+        altered = implementation_of(self.spec, *(self.bank[one].change for one in ids))
         for vector in self._vectors.values():
             given: list[Array] | None = None
             if any(vector.id in self._kills[one] for one in ids):

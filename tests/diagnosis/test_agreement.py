@@ -12,12 +12,11 @@ from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.code_path import code_path_of
 from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
+from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.loader import find_spec
+from conformance.specification import case_from_inputs, find_spec
 
 LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"
 NAN = float("nan")
@@ -39,8 +38,8 @@ def asked(
     return ObservedVector(spec, vector, outputs or None, {}, "must", followed)
 
 
-def altered(op: str, *mutants: str) -> Altered:
-    return Altered(find_spec(op), *(bank(op)[one].change for one in mutants))
+def altered(op: str, *mutants: str) -> Implementation:
+    return implementation_of(find_spec(op), *(bank(op)[one].change for one in mutants))
 
 
 def interpretations(op: str) -> dict[str, Any]:
@@ -111,7 +110,7 @@ def test_nan_that_a_mutant_gives_is_in_its_interval() -> None:
     data = np.stack([[200, -200] * 8, rng.uniform(1, 2, 16)]).astype("f2")[None]
     attributes = {"kernel_size": [16], "norm_type": 3}
     spec = find_spec(op)
-    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data])
+    subject = subject_of(spec, case_from_inputs(spec, [data], attributes), [data])
     (made,), ((_, high),) = subject.under(mutant), subject.ends(mutant, "standard")
     assert np.isnan(made[0, 0, 0])
     assert high[0, 1, 0] > made[0, 1, 0]
@@ -131,7 +130,7 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if code_path_of(find_spec(ADAPTIVE), one.case).plane is not whole:
             return right
-        return Subject(find_spec(ADAPTIVE), one.case, one.inputs).under(mutant)
+        return subject_of(find_spec(ADAPTIVE), one.case, one.inputs).under(mutant)
 
     (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
     assert {one.plane for one in found.code_paths} == {whole}
@@ -153,7 +152,9 @@ def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees()
         "ceil_mode": True,
     }
     spec = find_spec(op)
-    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data], [(1, 1, 3200, 4)])
+    subject = subject_of(
+        spec, case_from_inputs(spec, [data], attributes), [data], [(1, 1, 3200, 4)]
+    )
     values, indices = subject.under(mutant)
     assert values.shape == (1, 1, 3200, 4)
     assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.EQUAL
@@ -170,7 +171,7 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
     equal = set()
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        subject = Subject(find_spec(LP), one.case, one.inputs)
+        subject = subject_of(find_spec(LP), one.case, one.inputs)
         outputs = subject.under(both)
         if any(np.array_equal(outputs, subject.under(one), equal_nan=True) for one in alone):
             return outputs

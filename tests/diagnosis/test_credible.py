@@ -16,9 +16,9 @@ from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.returned import unpack_outputs
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 ADAPTIVE = "AdaptiveAvgPool-8"
 
@@ -46,12 +46,12 @@ def test_noise_is_not_a_poor_accumulator(size: float) -> None:
 def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
     """A zero at random here and there once hits what some shortcut leaves out."""
     fault = next(f for f in bank(ADAPTIVE).values() if f.id == "global-row-tail-lost-8")
-    altered = Altered(find_spec(ADAPTIVE), fault.change)
+    altered = implementation_of(find_spec(ADAPTIVE), fault.change)
     hit = next(e.id for e in CORE.manifest.vectors if e.op == ADAPTIVE and fault.id in e.kills)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.case.id == hit:
-            return Subject(find_spec(ADAPTIVE), one.case, one.inputs).under(altered)
+            return subject_of(find_spec(ADAPTIVE), one.case, one.inputs).under(altered)
         if right[0].size and noise(one, 1).flat[0] < 0.5:
             right[0].flat[-1] = 17
         return right
@@ -71,7 +71,7 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
     )
     results = list(run(op, [held_out]))
     failed = [result for result in results if result.status in FAILED]
-    altered = Altered(find_spec(op), bank(op)[other].change)
+    altered = implementation_of(find_spec(op), bank(op)[other].change)
     alike = [
         one.id
         for one in failed
@@ -112,7 +112,7 @@ def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
     entry = next(e for e in CORE.manifest.vectors if fault.id in e.kills and e.level == "must")
     for level, expected in [("must", Agreement.EQUAL), ("should", Agreement.NONE)]:
         asked = ObservedVector(spec, vector(entry.id), None, {}, level)
-        assert asked.consistency(Altered(spec, fault.change)) is expected
+        assert asked.consistency(implementation_of(spec, fault.change)) is expected
 
 
 @pytest.mark.parametrize(

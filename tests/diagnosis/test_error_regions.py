@@ -29,7 +29,7 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis_text
 from conformance.model import Result, Status
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.entries import Entry
 
 OP = "AvgPool-1"

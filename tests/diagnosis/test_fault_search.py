@@ -20,9 +20,9 @@ from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.entries import Entry
 
 COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
@@ -148,10 +148,10 @@ def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None
         find_spec("onnx.AveragePool-22"),
         bank("onnx.AveragePool-22")["overhang-split-between-ends"],
     )
-    altered = Altered(spec, fault.change)
+    altered = implementation_of(spec, fault.change)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        outputs = Subject(spec, one.case, one.inputs).under(altered)
+        outputs = subject_of(spec, one.case, one.inputs).under(altered)
         if one.case.types["T"] == "f64":  # what nothing explains alone is sought in pairs
             outputs[0] = outputs[0] + 17
         return outputs

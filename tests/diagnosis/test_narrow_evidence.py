@@ -19,13 +19,11 @@ from conformance.diagnosis.distinguishing_vector import distinguishing_vector
 from conformance.diagnosis.wording import MAX_NAMES
 from conformance.dtypes import Array
 from conformance.grade.baseline import baseline
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
-from conformance.reference.subject import Altered, Subject
 from conformance.run.engine import RunContext, run
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 OP = "AvgPool-1"
 
@@ -38,12 +36,12 @@ class Backend:
     def __init__(self, mutant: str) -> None:
         self.spec = find_spec(OP)
         (fault,) = (one for one in mutants_of(self.spec) if one.id == mutant)
-        self.altered = Altered(self.spec, fault.change)
+        self.altered = implementation_of(self.spec, fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         evaluate(self.spec, inputs, attributes)  # raises where it must be rejected
         case = case_from_inputs(self.spec, inputs, attributes)
-        return list(Subject(self.spec, case, inputs).under(self.altered))
+        return list(subject_of(self.spec, case, inputs).under(self.altered))
 
 
 def of(mutant: str, *only: str) -> dict[str, Any]:

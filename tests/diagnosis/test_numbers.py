@@ -15,7 +15,7 @@ from conformance.diagnosis.numbers import Comparison, best_comparison, case_numb
 from conformance.dtypes import Array
 from conformance.model import Case
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 Wrong = Callable[[list[Array], dict[str, Any]], bool]
 

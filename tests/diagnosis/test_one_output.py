@@ -13,9 +13,9 @@ from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
 from conformance.grade.returned import unpack_outputs
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Result, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.entries import Entry
 
 OP = "AdaptiveMaxPool-8"
@@ -31,11 +31,11 @@ def images(entry: Entry, dtypes: Sequence[str] = ("f32",)) -> bool:
 @pytest.fixture(scope="module", params=[0, 1], ids=["values", "indices"])
 def run(request: pytest.FixtureRequest) -> tuple[int, list[Result], list[Explanation]]:
     """What a backend is told that has the mutant in one output."""
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
+    altered = implementation_of(find_spec(OP), bank(OP)[BOTH].change)
     wrong: int = request.param
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        given = Subject(find_spec(OP), one.case, one.inputs).under(altered)[wrong]
+        given = subject_of(find_spec(OP), one.case, one.inputs).under(altered)[wrong]
         return [given if number == wrong else own for number, own in enumerate(right)]
 
     results = answered(OP, made, images)
@@ -58,7 +58,7 @@ def test_outputs_that_are_right_are_no_part_of_it(
     run: tuple[int, list[Result], list[Explanation]],
 ) -> None:
     wrong, results, _ = run
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
+    altered = implementation_of(find_spec(OP), bank(OP)[BOTH].change)
     failed = next(result for result in results if result.status in FAILED)
     outputs = unpack_outputs(failed.returned or ())
     asked = ObservedVector(find_spec(OP), vector(failed.id), outputs, {}, "must")
@@ -82,11 +82,11 @@ def test_noise_in_one_output_has_no_name() -> None:
 
 def test_what_explains_the_least_of_it_has_no_name() -> None:
     """Values of f16 that look like a known bug, beside as many of f32 that look like none."""
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
+    altered = implementation_of(find_spec(OP), bank(OP)[BOTH].change)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.answers[0].expected.dtype.itemsize == 2:
-            return [Subject(find_spec(OP), one.case, one.inputs).under(altered)[0], right[1]]
+            return [subject_of(find_spec(OP), one.case, one.inputs).under(altered)[0], right[1]]
         return [values if at else values + values.dtype.type(17) for at, values in enumerate(right)]
 
     results = answered(OP, made, partial(images, dtypes=("f16", "f32")))

@@ -9,11 +9,9 @@ import numpy as np
 import conformance
 from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import Array
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 from conformance.suite.store import open_suite
 
 OP = "onnx.MaxPool-22"
@@ -28,11 +26,11 @@ class Mutant:
 
     def __init__(self, mutant: str) -> None:
         (fault,) = (one for one in mutants_of(find_spec(OP)) if one.id == mutant)
-        self._altered = Altered(find_spec(OP), fault.change)
+        self._altered = implementation_of(find_spec(OP), fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         case = case_from_inputs(find_spec(OP), inputs, attributes)
-        subject = Subject(find_spec(OP), case, inputs)
+        subject = subject_of(find_spec(OP), case, inputs)
         if not subject.answers(self._altered):
             raise ValueError("negative dimensions are not allowed")
         return [np.array(one) for one in subject.under(self._altered)]

@@ -10,9 +10,9 @@ from faulty import Kept, answered, bank, run, searched, vector
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.locate_errors import locate_failures
 from conformance.dtypes import Array
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Result, Status, Vector
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.entries import Entry
 
 LOST = 17
@@ -22,10 +22,10 @@ LOST = 17
 def results(op: str, mutants: Sequence[str], group: int) -> list[Result]:
     """Those of a backend with some mutants that loses the rest of a row after full groups."""
     spec = find_spec(op)
-    altered = Altered(spec, *(bank(op)[one].change for one in mutants))
+    altered = implementation_of(spec, *(bank(op)[one].change for one in mutants))
 
     def made(one: Vector, _: list[Array]) -> list[Array]:
-        given = [a.copy() for a in Subject(spec, one.case, one.inputs, Kept()).under(altered)]
+        given = [a.copy() for a in subject_of(spec, one.case, one.inputs, Kept()).under(altered)]
         for array in given:
             row = array.shape[-1]
             if row > group and row % group:

@@ -13,7 +13,7 @@ from conformance.docs.html import index_page, operator_page
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import Suite
 
 TESTS = Path(__file__).parents[1]

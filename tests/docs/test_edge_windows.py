@@ -12,8 +12,8 @@ from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.families.pooling.illustrative_window import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import window_picture
-from conformance.spec.loader import find_spec
 from conformance.spec.model import CoverageTarget
+from conformance.specification import find_spec
 from conformance.suite.store import Suite
 
 SMOKE = tiers.smoke()

@@ -16,8 +16,8 @@ from conformance.cli.spec import SECTIONS
 from conformance.cli.spec_text import COPIED, operator_text
 from conformance.cli.spec_text import SECTIONS as TOLD
 from conformance.docs.operator_facts import OperatorFacts, collect_facts
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import shipped_specs
+from conformance.specification import mutants_of
 from conformance.suite.store import open_suite
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"

@@ -9,11 +9,8 @@ import numpy as np
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import Unsupported
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
-from conformance.spec.validity import violations
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of, violations
 
 Array = np.ndarray
 Run = Callable[[str, list[Array], dict[str, Any]], Any]
@@ -28,7 +25,7 @@ class Mutant:
         self.op, self.name = op, "+".join(ids) or "honest"
         self._spec = find_spec(op)
         bank = {fault.id: fault for fault in mutants_of(self._spec)}
-        self._altered = Altered(self._spec, *(bank[one].change for one in ids))
+        self._altered = implementation_of(self._spec, *(bank[one].change for one in ids))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         if op != self.op:
@@ -37,7 +34,7 @@ class Mutant:
         if broken := violations(self._spec, case):
             raise ValueError("; ".join(one.message for one in broken))
         with np.errstate(all="ignore"):
-            return list(Subject(self._spec, case, inputs).under(self._altered))
+            return list(subject_of(self._spec, case, inputs).under(self._altered))
 
 
 class Function:

@@ -10,7 +10,7 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Case
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 
 def question(**more: Any) -> SearchRequest:

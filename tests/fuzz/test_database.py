@@ -15,8 +15,7 @@ from conformance.fuzz import database
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.model import Case
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec, spec_digest
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases, encode_recorded_cases
 
 SPEC = find_spec("AvgPool-14")

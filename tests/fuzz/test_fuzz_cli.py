@@ -23,7 +23,7 @@ from conformance.fuzz import database
 from conformance.log.causes import Cause
 from conformance.log.reader import read
 from conformance.model import Case
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import open_suite
 
 HERE = Path(__file__).parent

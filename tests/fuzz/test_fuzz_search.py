@@ -29,9 +29,7 @@ from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits
 from conformance.run.worker_pool import ProcessExecutor
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
-from conformance.spec.validity import violations
+from conformance.specification import find_spec, mutants_of, violations
 
 PLANTED = [
     ("AvgPool-1", "pads-halved-at-both-ends"),

@@ -12,9 +12,8 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
 from conformance.model import Case
 from conformance.reference import answers
-from conformance.reference.build import build
-from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
+from conformance.specification import build, find_spec
 
 MAX, AVG = "AdaptiveMaxPool-8", "AvgPool-1"
 

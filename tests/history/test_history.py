@@ -10,8 +10,7 @@ import wheels
 import would_have
 import would_have_table
 
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import open_suite
 
 HERE = Path(__file__).parent

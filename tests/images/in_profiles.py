@@ -24,8 +24,8 @@ from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Case
 from conformance.reference.values import data_of, operands_of
-from conformance.spec.loader import find_spec
 from conformance.spec.model import DrawBounds
+from conformance.specification import find_spec
 from conformance.suite import strict_json
 from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
 from conformance.suite.survivors import Partition

@@ -11,13 +11,12 @@ from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.audit.kills import MutantRunner
 from conformance.errors import SpecError
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case, Vector
-from conformance.reference.build import build
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import load_spec_text, shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.spec.vocabulary import vocabulary
+from conformance.specification import build, mutants_of
 
 
 def averaged(
@@ -53,8 +52,8 @@ def as_kernel(
 def under(vector: Vector, fault: str) -> np.ndarray[Any, Any]:
     spec = spec_of(vector.case.op)
     (found,) = (one for one in mutants_of(spec) if one.id == fault)
-    subject = Subject(spec, vector.case, vector.inputs)
-    return subject.under(Altered(spec, found.change))[0]
+    subject = subject_of(spec, vector.case, vector.inputs)
+    return subject.under(implementation_of(spec, found.change))[0]
 
 
 def named(spec: OpSpec) -> set[str]:
@@ -161,7 +160,7 @@ def test_swapped_pads() -> None:
     case = Case(MAXIMUM, {"E": "f32", "POSITION": "i64"}, {"data": (1, 1, 6)}, attributes)
     vector = build(spec_of(MAXIMUM), case)
     swapped = Case(MAXIMUM, case.types, case.shapes, {**attributes, "lead": [0], "trail": [2]})
-    right = Subject(spec_of(MAXIMUM), swapped, vector.inputs).outputs[0]
+    right = subject_of(spec_of(MAXIMUM), swapped, vector.inputs).outputs[0]
     assert np.array_equal(under(vector, "pads-begin-and-end-swapped"), right)
     assert not np.array_equal(vector.answers[0].expected, right)
 
@@ -201,9 +200,9 @@ def test_roles_name_what_rules_do_not_tell() -> None:
     assert {"same-not-padded", "valid-padded-like-same"} <= more
     vector = averaged((1, 1, 5, 6), [3, 2], [1, 1])
     (found,) = (one for one in mutants_of(spec) if one.id == "same-not-padded")
-    subject = Subject(spec, vector.case, vector.inputs)
+    subject = subject_of(spec, vector.case, vector.inputs)
     unpadded = averaged((1, 1, 5, 6), [3, 2], [1, 1], padding="VALID")
-    (wrong,) = subject.under(Altered(spec, found.change))
+    (wrong,) = subject.under(implementation_of(spec, found.change))
     assert wrong.shape == unpadded.answers[0].expected.shape == (1, 1, 3, 5)
 
 

@@ -13,8 +13,8 @@ from conformance.cli import main
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import mutants_of
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import mutants_of
 from conformance.suite.store import Suite, open_suite
 
 pytestmark = pytest.mark.exhaustive  # what kills what, by hand-made vectors, is in test_own_mutants
@@ -61,10 +61,10 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
     entries = [entry for entry in made.manifest.vectors if entry.reject is None]
     vectors = {entry.id: made.read(entry) for entry in entries}
     for mistake in MISTAKES[op]:
-        altered = Altered(spec, bank[mistake].change)
+        altered = implementation_of(spec, bank[mistake].change)
         results = []
         for vector in vectors.values():
-            outputs = Subject(spec, vector.case, vector.inputs).under(altered)
+            outputs = subject_of(spec, vector.case, vector.inputs).under(altered)
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}

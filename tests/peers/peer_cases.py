@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
+from conformance.implementations import EvaluatedCase, implementation_of, subject_of
 from conformance.spec.catalogue import Mutant
-from conformance.spec.loader import find_spec
+from conformance.specification import case_from_inputs, find_spec
 
 
 @dataclass(frozen=True)
@@ -46,11 +45,11 @@ class PeerCase:
         wide = got.astype(np.float64), want.astype(np.float64)
         return np.allclose(*wide, rtol=self.rtol, atol=self.atol, equal_nan=True)
 
-    def subject(self) -> Subject:
+    def subject(self) -> EvaluatedCase[Any]:
         """The same question, put to our reference."""
         spec = find_spec(self.op)
         case = case_from_inputs(spec, list(self.inputs), self.attributes)
-        return Subject(spec, case, self.inputs)
+        return subject_of(spec, case, self.inputs)
 
 
 def agreeing(cases: Iterable[PeerCase]) -> tuple[list[PeerCase], list[str]]:
@@ -70,7 +69,7 @@ def noticed(cases: Iterable[PeerCase], faults: Iterable[Mutant]) -> set[str]:
     As in our own audit, a fault that gives no outputs for a case shows nothing there.
     """
     left = list(faults)
-    altered = {fault.id: Altered(find_spec(fault.op), fault.change) for fault in left}
+    altered = {fault.id: implementation_of(find_spec(fault.op), fault.change) for fault in left}
     found: set[str] = set()
     for case in sorted(cases, key=lambda case: case.inputs[0].size):
         subject = case.subject()

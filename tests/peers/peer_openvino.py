@@ -11,7 +11,7 @@ import numpy as np
 from peer_cases import PeerCase, rounding
 
 from conformance.dtypes import DTYPES
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_reference_cases.json"
 

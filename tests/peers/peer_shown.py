@@ -8,14 +8,13 @@ from conformance.audit.kills import MutantRunner
 from conformance.generate.pairs import Effort, Pool
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
-from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
+from conformance.specification import build, find_spec
 
 EFFORT = Effort(base=1200, aimed=24)
 

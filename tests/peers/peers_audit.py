@@ -20,8 +20,8 @@ from peer_cases import PeerCase, agreeing, noticed
 
 from conformance.audit.score import kinds
 from conformance.errors import SuiteError
-from conformance.spec.catalogue import Mutant, mutants_of
-from conformance.spec.loader import find_spec
+from conformance.spec.catalogue import Mutant
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "peers.md"

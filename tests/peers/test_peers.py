@@ -9,8 +9,7 @@ import peer_openvino
 import pytest
 from peer_cases import PeerCase, agreeing, noticed, rounding
 
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec, mutants_of
 
 HERE = peer_openvino.FILE.is_file()
 

@@ -12,9 +12,7 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.reference import evaluate, facts
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.loader import find_spec
-from conformance.spec.validity import violations
+from conformance.specification import case_from_inputs, find_spec, violations
 
 Window = tuple[tuple[int, ...], tuple[Array, ...]]
 """Where a window's result stands, and the positions of its taps on each axis."""

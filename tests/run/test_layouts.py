@@ -31,7 +31,7 @@ from conformance.errors import BackendError
 from conformance.exchange.outputs import DeviceExecutor
 from conformance.model import Case, Status
 from conformance.run.protocol_checks import checks
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import open_suite
 
 OPS = ("AdaptiveAvgPool-8", "AdaptiveMaxPool-8")

@@ -8,9 +8,8 @@ import tiers
 import conformance
 from conformance.reference import evaluate
 from conformance.run.mutant_match import Prediction
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
 from conformance.spec.rule_change import find_cycle
+from conformance.specification import find_spec, mutants_of
 
 OP = "onnx.AveragePool-22"
 CIRCULAR = ("ceil-drops-window-beyond-padding", "overhang-split-between-ends")

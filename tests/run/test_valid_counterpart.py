@@ -12,7 +12,7 @@ from conformance.model import Status
 from conformance.run.check_vector import VectorChecker
 from conformance.run.inline import Inline
 from conformance.run.valid_counterpart import paired
-from conformance.spec.validity import violations
+from conformance.specification import violations
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from conformance.model import Case
-from conformance.reference.build import build
-from conformance.spec.loader import find_spec
+from conformance.specification import build, find_spec
 from conformance.suite.writer import write_suite
 
 OP = "AdaptiveAvgPool-8"

@@ -10,8 +10,8 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
 from conformance.spec.rule_change import make_rule_change
+from conformance.specification import find_spec
 
 Arrays = list[Any]
 

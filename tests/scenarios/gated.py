@@ -7,8 +7,7 @@ from pathlib import Path
 from tables import table_of
 
 from conformance.model import Case
-from conformance.reference.build import build
-from conformance.spec.loader import find_spec
+from conformance.specification import build, find_spec
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 

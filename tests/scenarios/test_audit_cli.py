@@ -14,8 +14,8 @@ from conformance.audit import audit_suite as audits
 from conformance.audit.partitions import partitions_of_rank
 from conformance.cli import main
 from conformance.spec import catalogue
-from conformance.spec.catalogue import StatedEquivalence, mutants_of
-from conformance.spec.loader import find_spec
+from conformance.spec.catalogue import StatedEquivalence
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import Partition
 

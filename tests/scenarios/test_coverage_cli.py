@@ -20,9 +20,8 @@ from conformance.feasible import Prover
 from conformance.generate import plan, proving
 from conformance.generate.pairs import Effort
 from conformance.model import Vector
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import find_spec
 from conformance.spec.strata import is_stratum, strata_of
+from conformance.specification import find_spec, spec_digest
 from conformance.suite.proofs import (
     encode_proofs,
     load_proofs,

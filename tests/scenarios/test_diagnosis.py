@@ -15,8 +15,7 @@ from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.registry import report_format
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import open_suite
 
 COUNTS_NO_PADDING = """

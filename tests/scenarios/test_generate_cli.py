@@ -28,10 +28,7 @@ from conformance.generate import drawn, plan
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.log.reader import read
-from conformance.reference.build import build
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
-from conformance.spec.validity import violations
+from conformance.specification import build, find_spec, mutants_of, violations
 from conformance.suite import writer
 from conformance.suite.lint import lint
 from conformance.suite.packing import Packer

@@ -22,7 +22,7 @@ import os
 from conformance.backends.reference import Reference
 from conformance.errors import Unsupported
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 class Mine(Reference):
     name = "mine"

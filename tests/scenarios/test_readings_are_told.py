@@ -17,8 +17,8 @@ from broken import honest, replacing, with_outputs
 import conformance
 from conformance.dtypes import DTYPES, name_of
 from conformance.reference import facts
-from conformance.spec.case_environment import EnvironmentOverlay, case_from_inputs
-from conformance.spec.loader import find_spec
+from conformance.spec.case_environment import EnvironmentOverlay
+from conformance.specification import case_from_inputs, find_spec
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 OPS = (AVG, ADAPTIVE_AVG, ADAPTIVE_MAX)

@@ -17,9 +17,9 @@ from conformance.audit.score import MutationScore
 from conformance.cli import main
 from conformance.core.loader import is_defined
 from conformance.generate import recorded
-from conformance.spec.loader import find_spec, shipped_operators
+from conformance.spec.loader import shipped_operators
+from conformance.specification import find_spec, mutants_of
 from conformance.specification import find_spec as any_spec
-from conformance.specification import mutants_of
 from conformance.suite import manifest_check, proofs, recorded_cases, recordings
 from conformance.suite.archive import read_zip
 from conformance.suite.entries import Entry

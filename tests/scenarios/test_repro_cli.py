@@ -20,9 +20,8 @@ import conformance
 from conformance.cli import main
 from conformance.failure_kind import FailureKind, facts_of
 from conformance.model import Case, Status, Vector
-from conformance.reference.build import build
 from conformance.repro.script_run import run_script
-from conformance.spec.loader import find_spec
+from conformance.specification import build, find_spec
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 

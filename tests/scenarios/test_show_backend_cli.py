@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from conformance.cli import main
 from conformance.model import Vector
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import Suite
 
 LIBRARY = """
@@ -19,7 +19,6 @@ import numpy as np
 from conformance import Unsupported
 from conformance.backends import Capabilities
 from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
 
 def right(op, inputs, attributes):
     return evaluate(find_spec(op), inputs, attributes, exact=False)

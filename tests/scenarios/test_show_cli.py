@@ -17,8 +17,8 @@ from conformance.cli import main
 from conformance.cli.vector_text import heading, tables
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
-from conformance.reference.build import build
-from conformance.spec.loader import find_spec, load_spec
+from conformance.spec.loader import load_spec
+from conformance.specification import build, find_spec
 from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite

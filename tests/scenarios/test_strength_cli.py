@@ -12,8 +12,7 @@ from click.testing import CliRunner
 import conformance
 from conformance.cli import main
 from conformance.model import Case
-from conformance.reference.build import build
-from conformance.spec.loader import find_spec
+from conformance.specification import build, find_spec
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition, Survivors, SurvivorTable
 from conformance.suite.unreachable import Unreachable

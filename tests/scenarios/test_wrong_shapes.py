@@ -12,20 +12,15 @@ import conformance
 from conformance.api import Run
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.families.pooling.oracle import LARGE
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding, Vector
 from conformance.reference import answers
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 BACKEND = """
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.loader import find_spec
+from conformance.reference.subject import Implementation, EvaluatedCase[Any]
 
 
 class Faulty:
@@ -35,8 +30,8 @@ class Faulty:
         spec = find_spec(op)
         evaluate(spec, inputs, attributes)
         (fault,) = (one for one in mutants_of(spec) if one.id == "MUTANT")
-        subject = Subject(spec, case_from_inputs(spec, inputs, attributes), inputs)
-        return list(subject.under(Altered(spec, fault.change)))
+        subject = subject_of(spec, case_from_inputs(spec, inputs, attributes), inputs)
+        return list(subject.under(implementation_of(spec, fault.change)))
 """
 
 
@@ -84,8 +79,8 @@ def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
         "exclude-pad": True,
     }
     case = case_from_inputs(spec, [data], attributes)
-    altered = Altered(spec, fault.change)
-    (given,) = Subject(spec, case, [data]).under(altered)
+    altered = implementation_of(spec, fault.change)
+    (given,) = subject_of(spec, case, [data]).under(altered)
     assert given.size * 4 > LARGE
     assert not given.any()  # in its place
     vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, [data]))

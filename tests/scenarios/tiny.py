@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from conformance.spec.catalogue import mutants_of
 from conformance.spec.loader import load_spec_text
+from conformance.specification import mutants_of
 
 TEXT = """\
 format: 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from conformance.errors import SuiteError
 from conformance.model import Case
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import find_spec, load_spec_text, shipped_operators
+from conformance.spec.loader import load_spec_text, shipped_operators
+from conformance.specification import find_spec, spec_digest
 from conformance.suite.proofs import Proofs, encode_proofs, parse_proofs
 from conformance.suite.recorded_cases import (
     RecordedCase,

@@ -20,12 +20,10 @@ from conformance.backends.reference import Reference
 from conformance.cli import main
 from conformance.errors import SuiteError
 from conformance.model import Case
-from conformance.reference.build import build
 from conformance.spec import catalogue, loader
 from conformance.spec.catalogue import Mutant
-from conformance.spec.digest import spec_digest
-from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
+from conformance.specification import build, find_spec, spec_digest
 from conformance.suite.lint import lint
 from conformance.suite.origin import Origin, OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite, open_suite
