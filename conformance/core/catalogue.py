@@ -18,7 +18,7 @@ from typing import Any
 from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
 from conformance.core.implementation import Implementation
-from conformance.core.loader import load_operator, shipped_names
+from conformance.core.loader import load_operator, shipped_names, waiting_files
 from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import OF_ENDS, Operator
@@ -47,9 +47,6 @@ PERHAPS = "~"
 
 EVERY = "*"
 """Each definition."""
-
-MOVING = "moving"
-"""The folder of operators that are on their way to be definitions, and of their mutants."""
 
 RESULT = "result"
 """The role of the definition that an operator gives."""
@@ -86,14 +83,13 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
     excluded: list[LeftOut] = []
-    files = _files(MOVING if FilePath(operator.file).parent.name == MOVING else "core")
-    mutants = [m for source in files for m in _mutants(source, (operator,), excluded)]
+    mutants = [m for source in _files() for m in _mutants(source, (operator,), excluded)]
     return tuple(mutants), tuple(excluded)
 
 
 @cache
-def _files(folder: str) -> tuple[Source, ...]:
-    paths = sorted((directory("specs") / "faults" / folder).glob("*.yaml"))
+def _files() -> tuple[Source, ...]:
+    paths = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
     return tuple(_sound(parse_yaml(read_text(path), str(path))) for path in paths)
 
 
@@ -102,13 +98,14 @@ def load_catalogue_text(
 ) -> tuple[Mutant, ...]:
     """Parse a catalogue file into mutants, one for each operator that can have it.
 
-    ``operators`` are the shipped ones if they are not given. Raises
+    ``operators`` are all that there are files of if they are not given. Raises
     :class:`~conformance.errors.SpecError` with every problem of the file at once, among them
     entries that no operator can have.
     """
     source = _sound(parse_yaml(text, file))
     excluded: list[LeftOut] = []
-    operators = map(load_operator, shipped_names()) if operators is None else operators
+    if operators is None:
+        operators = map(load_operator, (*shipped_names(), *waiting_files()))
     mutants = tuple(_mutants(source, operators, excluded))
     ids = {mutant.id for mutant in mutants}
     lacking = {reason.entry: reason for reason in reversed(excluded)}
@@ -226,7 +223,8 @@ def _mutants(
                 if "operators" in raw and {*raw["operators"]}.isdisjoint(spelled):
                     excluded.append(LeftOut(operator.op, name, id_, Why.NAMED))
                     continue
-                if misfit := roles.misfit(raw.get("only", {})):
+                limits = (source.data.get("only", {}), raw.get("only", {}))
+                if misfit := next(filter(None, map(roles.misfit, limits)), None):
                     excluded.append(LeftOut(operator.op, name, id_, Why.KIND, misfit.lacks, misfit))
                     continue
                 try:

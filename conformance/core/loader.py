@@ -30,6 +30,11 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
+def waiting_files() -> tuple[str, ...]:
+    """List the files of operators that are not shipped yet, as definitions."""
+    return tuple(sorted(map(str, (directory("specs") / "moving").glob("*.yaml"))))
+
+
 def is_defined(op: str) -> bool:
     """Return whether an operator is a definition.
 
@@ -95,7 +100,9 @@ def _source(path: Path, text: str) -> Source:
     name = source.data.get("extends") if isinstance(source.data, dict) else None
     base = None
     if isinstance(name, str) and NAME.fullmatch(name):
-        candidates = (parent / f"{name}.yaml" for parent in (path.parent, folder()))
+        # What waits in specs/moving is extended before it is shipped.
+        folders = (path.parent, folder(), directory("specs") / "moving")
+        candidates = (parent / f"{name}.yaml" for parent in folders)
         # A file of the same name may extend the shipped one, but none extends itself.
         file = next((file for file in candidates if file != path and file.is_file()), None)
         base = None if file is None else _source(file, read_text(file))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.reference import build as rules_build
-from conformance.reference.mean_bounds import accumulator
 from conformance.resources import directory
 from conformance.spec import loader
 from conformance.suite.recorded_cases import (
@@ -40,36 +39,15 @@ ROUNDING = 2.0**-44
 class Room:
     """How a definition may accept more than the rules, and why.
 
-    Ends may be ``values`` of the type further out, or further by ``units`` unit roundoffs of the
-    interval's width. With ``infinite`` the rules may leave open what is plus infinity here, with
-    ``nan`` a definition what is NaN.
+    Ends may be ``values`` of the type further out.
     """
 
     why: str
     values: int = 0
-    units: int = 0
-    infinite: bool = False
-    nan: bool = False
 
 
 AVERAGES = Room("a sum of magnitudes of just 2**digits units is not seen to be exact", values=1)
-NORMS = Room(
-    "the rules forget to round a number of taps that the type does not have, and what is flushed",
-    values=1,
-    units=4,
-)
-SIGNED_NORMS = replace(
-    NORMS,
-    why="the root of plus infinity is one, whatever that of minus infinity is; with an odd power "
-    "a sum that may overflow is open, though NaN is among what is added",
-    infinite=True,
-    nan=True,
-)
-ROOMS = {
-    **dict.fromkeys(("AdaptiveAvgPool-8", "torch.adaptive_avg_pool-2"), AVERAGES),
-    **dict.fromkeys((f"onnx.LpPool-{version}" for version in (2, 11, 18, 22)), NORMS),
-    "torch.lp_pool-2": SIGNED_NORMS,
-}
+ROOMS = dict.fromkeys(("AdaptiveAvgPool-8", "torch.adaptive_avg_pool-2"), AVERAGES)
 """Operators that accept more under their definition than under their rules."""
 NO_ROOM = Room("")
 
@@ -187,8 +165,7 @@ def _of_output(old: Answer, new: Answer, room: Room) -> Iterator[str]:
         yield "shape"
         return
     nowhere = _mask(old) == ALL_OPEN
-    infinite = nowhere & np.isposinf(new.expected.astype(np.float64)) & room.infinite
-    if not np.array_equal(nowhere & ~infinite, _mask(new) == ALL_OPEN):
+    if not np.array_equal(nowhere, _mask(new) == ALL_OPEN):
         yield "unspecified"
     for name in ("expected", "rounded", "choices"):
         if not _same(getattr(old, name), getattr(new, name), nowhere):
@@ -224,20 +201,19 @@ def _is_wider(old: Answer, new: Answer, precision: str, room: Room) -> bool:
     """Whether a definition accepts what the rules refuse, and no room is left for that."""
     checked = (_mask(old) & OPEN_BIT[precision]) == 0
     opened = checked & ((_mask(new) & OPEN_BIT[precision]) != 0)
-    if (opened & ~(np.isnan(old.expected) & room.nan)).any():
+    if opened.any():
         return True
     dtype = DTYPES[old.dtype]
     low, high = (end.astype(dtype.numpy)[checked & ~opened] for end in old.interval(precision))
     lower, higher = (end.astype(np.float64)[checked & ~opened] for end in new.interval(precision))
     if not np.array_equal(np.isnan(low), np.isnan(lower)):
         return True
-    share = max(ROUNDING, room.units * 2.0 ** -accumulator(dtype, precision).digits)
     with np.errstate(invalid="ignore"):
         least, most = (
             dtype.from_ordinals(dtype.ordinals(end) + step * room.values).astype(np.float64)
             for end, step in ((low, -1), (high, 1))
         )
         low, high = low.astype(np.float64), high.astype(np.float64)
-        width = np.nan_to_num((high - low) * share, posinf=0.0)
+        width = np.nan_to_num((high - low) * ROUNDING, posinf=0.0)
         wider = (lower < np.minimum(least, low - width)) | (higher > np.maximum(most, high + width))
     return bool(wider.any())

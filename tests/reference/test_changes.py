@@ -15,7 +15,7 @@ from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec
 from conformance.spec.rule_change import make_rule_change
 
-OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "onnx.LpPool-18", "torch.avg_pool-2"]
+OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "torch.avg_pool-2"]
 
 
 def drawn(spec: OpSpec, count: int, root: int) -> list[Case]:

@@ -85,9 +85,7 @@ class TestHalves:
         asked = case(AVERAGE, 5, kernel_shape=[3], pads=[0, -1])
         assert [one.condition for one in violations(AVERAGE, asked)] == ["pads-end-not-negative"]
 
-    @pytest.mark.parametrize(
-        "name", tiers.first(["onnx.LpPool-2", "onnx.AveragePool-22", "onnx.MaxPool-8"])
-    )
+    @pytest.mark.parametrize("name", tiers.first(["onnx.AveragePool-22", "onnx.MaxPool-8"]))
     def test_lists_of_odd_lengths_are_negative_tests_by_rule(self, name: str) -> None:
         spec = find_spec(name)
         assert "pads" not in {key for entry in spec.reject for key in entry.set}
@@ -163,7 +161,7 @@ class TestNone:
         with pytest.raises(InvalidCase, match="kernel_size is required"):
             conformance.reference("torch.max_pool-2", [data], {"kernel_size": None})
 
-    @pytest.mark.parametrize("name", ["torch.avg_pool-2", "torch.max_pool-2", "torch.lp_pool-2"])
+    @pytest.mark.parametrize("name", ["torch.avg_pool-2", "torch.max_pool-2"])
     def test_as_a_stride_is_the_kernel(self, name: str) -> None:
         spec = find_spec(name)
         assert half(spec, "strides").of({"kernel_size": [2, 3]}, 2) == [2, 3]
