@@ -22,7 +22,7 @@ from conformance.core.real import NO_GRID, ZERO_GRID, Between, Real, constant, s
 from conformance.core.tree import Node
 from conformance.core.window_search import Window, order_of, ranked
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import EvaluationError, InvalidCase, TooLarge
 
 if TYPE_CHECKING:
     from conformance.core.evaluate import Evaluation
@@ -131,6 +131,8 @@ class IndexSpace(PlainVisitor):
             raise InvalidCase(
                 f"{definition.name} has a negative extent", (f"{definition.name}.extent",)
             )
+        if max(self.shape, default=0) > evaluation.most_terms:
+            raise TooLarge(f"{definition.name} is too large")
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.count = prod(self.shape[self.rows :])

@@ -163,7 +163,7 @@ class ObservedVector:
         ``known_agreements`` keeps results for the same outputs.
         """
         predicted = self._evaluator.under(implementation)
-        if predicted is self._evaluator.outputs:
+        if predicted is self._evaluator.outputs or not self._has_shapes_of(predicted):
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
@@ -171,10 +171,8 @@ class ObservedVector:
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
-            free = self._free(implementation, predicted) if self._has_shapes_of(predicted) else []
-            near = free and (
-                self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
-            )
+            free = self._free(implementation, predicted)
+            near = self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
             known_agreements[fingerprint] = (
                 self._compared(implementation, predicted) if near else Agreement.NONE
             )

@@ -159,6 +159,40 @@ def test_outputs_that_are_larger_are_worked_out_where_their_shape_is_of_interest
     np.testing.assert_array_equal(worked_out[:, :, :5, :5], plain.outputs[0])
 
 
+def test_another_shape_is_different_however_large() -> None:
+    here = subject(conv())
+    for out in ("size * 2**20", "size * 2**40"):
+        implementation = Implementation(CONV, text("let.out", "", out))
+        (zeros,) = here.under(implementation)
+        assert zeros.shape[:2] == (2, 6)
+        assert zeros.shape != here.outputs[0].shape
+        assert here.answers(implementation)
+        ((lo, hi),) = here.ends(implementation, "standard")
+        assert lo.shape == hi.shape == here.unspecified(implementation)[0].shape == zeros.shape
+
+
+@pytest.mark.parametrize("terms", [2**14, 2**40])
+def test_a_smaller_shape_of_too_many_terms_is_different(terms: int) -> None:
+    fewer = TextChange(
+        "fewer",
+        (("let.out", "", "original - 1"), ("define.Y.over.c", "", f"{terms}")),
+    )
+    here, implementation = subject(conv()), Implementation(CONV, fewer)
+    (zeros,) = here.under(implementation)
+    assert zeros.shape == (2, 6, 4, 4)
+    ((lo, hi),) = here.ends(implementation, "standard")
+    assert lo.shape == hi.shape == zeros.shape
+
+
+def test_the_right_shape_of_too_many_terms_shows_nothing() -> None:
+    case, change = conv(), text("define.Y.over.c", "", "2**14")
+    here, implementation = subject(case), Implementation(CONV, change)
+    assert here.computed(implementation) is here.outputs
+    assert here.answers(implementation)
+    mutant = Mutant("many", "text", CONV.op, change, "There are many channels.")
+    assert kills(CONV, case, inputs_of(CONV, case), [mutant]) == frozenset()
+
+
 def test_of_a_habit_its_outputs_alone_are_accepted() -> None:
     here = subject(
         Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="binades+binades+binades")
