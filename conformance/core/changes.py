@@ -211,7 +211,8 @@ class _Comparison:
         Raises :class:`~conformance.errors.ConformanceError` for what has no value.
         """
         before, after = self.definitions
-        if self.spaces[0].shape != self.spaces[1].shape:
+        shapes = [(space.of_result, space.shape) for space in self.spaces]
+        if shapes[0] != shapes[1]:
             return False
         pairs = [
             (before.keep, after.keep),
