@@ -88,6 +88,28 @@ def test_changes_hold_together() -> None:
     )
 
 
+@pytest.mark.parametrize("part_first", [True, False])
+def test_a_text_around_what_was_there_is_around_a_changed_part(part_first: bool) -> None:
+    part = text("define.Y.finish", "B[filter]", "0")
+    around = text("define.Y.finish", "", "where(m == 0, original + B[filter], original)")
+    first, other = (part, around) if part_first else (around, part)
+    here = subject(conv())
+    together = Implementation(CONV, first).beside(other)
+    assert together is not None
+    both = here.under(together)[0]
+    bias = np.asarray(inputs_of(CONV, here.case)[2])
+    expected = here.outputs[0] - np.where(np.arange(6) == 0, 0, bias).reshape(1, 6, 1, 1)
+    np.testing.assert_array_equal(both, expected)
+
+
+def test_texts_that_are_written_anew_exclude_each_other() -> None:
+    part = text("define.Y.finish", "B[filter]", "0")
+    around = text("define.Y.finish", "", "original + 1")
+    anew = text("define.Y.finish", "", "total")
+    for first, other in [(anew, part), (around, anew), (around, around), (part, part)]:
+        assert Implementation(CONV, first).beside(other) is None
+
+
 @pytest.mark.parametrize(
     ("index", "template", "rows"),
     [
