@@ -196,7 +196,7 @@ outputs: [{name: Y, type: output_type}]
 
 def test_a_mutant_with_outputs_of_another_type_is_different() -> None:
     """Zeros are the same number in both types."""
-    vector = build(TYPED, Case(TYPED.op, {"T": "f32"}, {"X": (3,)}, {}, pattern="zeros"))
+    vector = build(TYPED, Case(TYPED.op, {"T": "f32"}, {"X": (2,)}, {}, pattern="zeros"))
     half = TextChange("half", (("attributes.output_type.default", "", "f16"),))
     implementation = implementation_of(TYPED, half)
     passed = ObservedVector(TYPED, vector, None, precision={}, level="must")
