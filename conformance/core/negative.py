@@ -12,10 +12,10 @@ from typing import Any
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_of
-from conformance.core.operator import Attribute, Operator, Tensor
+from conformance.core.operator import Attribute, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 from conformance.model import Case
 from conformance.spec.yaml_source import Source
 
@@ -114,34 +114,14 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
         return ("",)
     except InvalidCase as error:
         broken = error.violations or ("",)
-    name, _, kind = broken[0].partition(".")
-    if kind not in ("min", "max"):
+    if not broken[0].endswith((".min", ".max")):
         return broken
-    unbounded = _unbounded(operator, name)
+    binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
+    broken = tuple(dict.fromkeys(binding.refused))
     try:
-        relaxed = Binding(unbounded, case.attributes, case.shapes, case.operands)
-        return broken + relaxed.violations()
-    except EvaluationError:
+        return broken + binding.violations()
+    except ConformanceError:
         return broken  # as of a stride of 0, of which nothing else can be said
-    except InvalidCase as error:
-        return broken + error.violations
-
-
-def _unbounded(operator: Operator, name: str) -> Operator:
-    """An operator in which an attribute, a dimension or the entries of a tensor have no bounds."""
-    if name in operator.dims:
-        dims = {**operator.dims, name: replace(operator.dims[name], min=0)}
-        return replace(operator, dims=dims)
-    if name in operator.tensors:
-        inputs = (_unbounded_tensor(t) if t.name == name else t for t in operator.inputs)
-        return replace(operator, inputs=tuple(inputs))
-    attribute = replace(operator.attributes[name], min=None, max=None)
-    return replace(operator, attributes={**operator.attributes, name: attribute})
-
-
-def _unbounded_tensor(tensor: Tensor) -> Tensor:
-    assert tensor.entries is not None
-    return replace(tensor, entries=replace(tensor.entries, min=None))
 
 
 def check_rejections(operator: Operator, source: Source) -> None:

@@ -14,7 +14,7 @@ from conformance.core.loader import load_operator
 from conformance.core.negative import broken_conditions, conditions, negative_tests
 from conformance.core.operator import Operator
 from conformance.core.operator_reader import read_operator
-from conformance.errors import InvalidCase, SpecError
+from conformance.errors import EvaluationError, InvalidCase, SpecError
 from conformance.model import Case
 
 
@@ -105,6 +105,28 @@ def test_what_else_is_broken_beside_a_bound_is_seen(
 ) -> None:
     case = conv(attributes, X=(1, 1, 5, 5), W=(1, 1, 3, 3))
     assert broken_conditions(load_operator("onnx.Conv-22"), case) == broken
+
+
+def test_conditions_have_values_in_negative_tests_where_their_names_have() -> None:
+    operator = load_operator("onnx.Conv-22")
+    cases = {test.case.reject: test.case for test in negative_tests(operator, CONV)}
+
+    def holds(text: str, name: str) -> bool:
+        return specification.condition_of(operator, text).holds(cases[name])
+
+    assert all(isinstance(holds("N == 1 and C > 2", str(name)), bool) for name in cases)
+    assert holds("any(strides < 1)", "strides.min")
+    assert holds("all(strides == 1)", "strides.length")
+    assert not holds("auto_pad == SAME_UPPER", "auto_pad.values")
+    assert holds("group == 1 and M > 0", "B.shape")
+    with pytest.raises(EvaluationError, match="different numbers of axes"):
+        holds("any(strides > kernel)", "strides.length")
+    convolution = load_operator("Convolution-1")
+    shapes = {"data": (1, 1, 3, 3), "filters": (1, 1, 2, 2)}
+    case = Case(convolution.op, {"T": "f32"}, shapes, {}, reject="strides.required")
+    assert specification.condition_of(convolution, "N == 1").holds(case)
+    with pytest.raises(InvalidCase, match="strides"):
+        specification.condition_of(convolution, "any(strides > 1)").holds(case)
 
 
 def test_no_valid_case_gives_no_test() -> None:

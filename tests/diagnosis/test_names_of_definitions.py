@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 from typing import cast
@@ -17,6 +18,7 @@ from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.wording import describe_conditions
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
@@ -208,3 +210,38 @@ def test_a_mutant_with_outputs_of_another_type_is_different() -> None:
     assert right[0].dtype != other[0].dtype
     failed = ObservedVector(TYPED, vector, tuple(other), precision={}, level="must")
     assert failed.agreement(implementation, {}) is Agreement.EQUAL
+
+
+AVERAGE = read_operator("""
+op: own.Average
+types: {T: [f32]}
+attributes: {begin: {per: axis, default: 0}, end: {per: axis, default: 0}}
+dims: {size: {per: axis}}
+inputs: [{name: X, type: T, shape: [size]}]
+define: {Y: {at: {i: size}, value: "X[i]"}}
+outputs: [{name: Y, type: T}]
+profiles:
+  one-number:
+    when: min(begin) == max(begin) and all(begin == end)
+    why: Many an interface takes one number.
+""")
+
+
+def test_failures_outside_of_a_profile_are_told_so() -> None:
+    pads = list(product((0, 1), repeat=2))
+    results = []
+    for begin, end in product(pads, pads):
+        attributes = {"begin": [*begin], "end": [*end]}
+        case = Case(AVERAGE.op, {"T": "f32"}, {"X": (3, 3)}, attributes, pattern="whole")
+        is_within = begin[0] == begin[1] and begin == end
+        status = Status.PASS if is_within else Status.FAIL
+        results.append(make_result(build(AVERAGE, case), status))
+    failed = [result for result in results if result.status is Status.FAIL]
+    passed = [result for result in results if result.status is Status.PASS]
+    many = [replace(r, id=f"{r.id}-{k}") for r in passed for k in range(9)]
+    separation = CaseSeparations(AVERAGE, failed, many).find(failed, failed)
+    assert separation is not None
+    described = describe_conditions(separation, AVERAGE, rejected=False, by_chance=False)
+    outside = "a case outside of the profile one-number"
+    assert described["sentence"] == f"Fails on exactly the vectors with {outside}."
+    assert [c["about"] for c in described["conditions"]] == ["Many an interface takes one number."]
