@@ -125,7 +125,7 @@ def test_conditions_have_values_in_negative_tests_where_their_names_have() -> No
     shapes = {"X": (1, 1, 3, 3), "W": (1, 1, 2, 2)}
     case = Case(convolution.op, {"T": "f32"}, shapes, {}, reject="strides.required")
     assert specification.condition_of(convolution, "N == 1").holds(case)
-    with pytest.raises(InvalidCase, match="no shape gives .strides. a value"):
+    with pytest.raises(InvalidCase, match=r"no shape gives .strides. a value"):
         specification.condition_of(convolution, "any(strides > 1)").holds(case)
 
 
