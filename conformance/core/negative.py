@@ -168,6 +168,8 @@ def _read_by(operator: Operator, case: Case) -> frozenset[str]:
     for tree in operator.require.values():
         visitor.visit(tree)
     named = NO_NAMES.union(*(definition.names for definition in operator.define.values()))
+    for output in operator.outputs:
+        named |= {output.type}.union(*(tree.names for tree in (*output.shape, *output.omit)))
     for name in named & (operator.let.keys() | operator.attributes.keys()):
         look_up(name)
     return frozenset(read)
@@ -184,6 +186,10 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
         if attribute.default is None:
             others = {k: v for k, v in case.attributes.items() if k != attribute.spelling}
             yield replace(case, attributes=others)
+    for tensor in operator.inputs:
+        if tensor.entries is not None and tensor.name in case.operands:
+            for value in _other_values(tensor.entries, binding):
+                yield replace(case, operands={**case.operands, tensor.name: tuple(value)})
     for name, shape in case.shapes.items():
         for other in _other_shapes(shape, _least_extents(binding, name)):
             yield replace(case, shapes={**case.shapes, name: other})
@@ -202,6 +208,8 @@ def _other_values(attribute: Attribute, binding: Binding) -> Iterator[Any]:
     for count in range(1, 2 * max(len(shape) for shape in binding.shapes.values())):
         yield [plain] * count
     yield list(value[:-1])  # after those: an empty list may pass for one that is left out
+    for first in _other_entries(attribute, value[0]) if len(value) > 1 else ():
+        yield [first, *value[1:]]
 
 
 def _other_entries(attribute: Attribute, entry: Any) -> Iterator[Any]:

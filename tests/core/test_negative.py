@@ -16,6 +16,7 @@ from conformance.core.operator import Operator
 from conformance.core.operator_reader import read_operator
 from conformance.errors import EvaluationError, InvalidCase, SpecError
 from conformance.model import Case
+from conformance.specification import violations
 
 
 def conv(attributes: dict[str, Any], **shapes: tuple[int, ...]) -> Case:
@@ -78,6 +79,41 @@ def test_what_is_ignored_is_not_broken() -> None:
     assert not {"pads_begin.min", "pads_end.required"} & rejected(operator, by_word)
     assert {"pads_begin.min", "pads_end.required"} <= rejected(operator, by_numbers)
     assert {"strides.min", "auto_pad.values"} <= rejected(operator, by_word)
+
+
+RESIZED = """
+op: own.Resized
+types: {T: [f32]}
+attributes:
+  index_type: {type: word, values: [i32, i64], default: i64}
+  pads: {list: true}
+dims: {size: {per: axis}}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: out, type: i64, shape: [length(size)], per: axis, min: 1}
+require:
+  two-pads: length(pads) == 2
+  begin-not-negative: entry(pads, 0) >= 0
+  end-not-negative: entry(pads, 1) >= 0
+define:
+  Y:
+    at: {i: out}
+    over: {k: size}
+    term: "X[k]"
+    combine: first_max
+    finish: flat(k, size) + prod(i) * 0
+outputs: [{name: Y, type: index_type}]
+"""
+
+
+def test_entries_of_tensors_types_of_outputs_and_both_ends_of_lists_are_tested() -> None:
+    operator = read_operator(RESIZED)
+    case = Case(
+        operator.op, {"T": "f32"}, {"X": (3, 2)}, {"pads": [0, 0]}, {"out": (2, 2)}, "whole"
+    )
+    assert violations(operator, case) == ()
+    expected = {"out.min", "index_type.values", "begin-not-negative", "end-not-negative"}
+    assert expected <= rejected(operator, case)
 
 
 def rejected(operator: Operator, case: Case) -> set[str | None]:
