@@ -105,6 +105,10 @@ class EvaluationError(ConformanceError):
     """An expression that has no value for one case: division by zero, a number too large."""
 
 
+class TooLarge(EvaluationError):
+    """A case with more terms than are evaluated; nothing is wrong with it."""
+
+
 class InvalidCase(ConformanceError):
     """A case that the specification does not allow; ``violations`` names each condition."""
 

@@ -150,14 +150,14 @@ class Condition:
     def holds(self, case: Case) -> bool:
         """Return whether a case meets it.
 
-        Raises EvaluationError or ValueError where it has no value, and InvalidCase for a case that
-        the operator does not allow.
+        Raises EvaluationError, InvalidCase or ValueError where it has no value. In a negative test
+        it has one where the names have that it speaks of.
         """
         if isinstance(self.spec, OpSpec):
             assert isinstance(self.tree, Expression)
             return bool(self.tree.evaluate(Environment(self.spec, case)))
         assert isinstance(self.tree, Node)
-        value = binding_of(self.spec, case).evaluate(self.tree)
+        value = binding_of(self.spec, case, tolerant=case.reject is not None).evaluate(self.tree)
         return all(value) if isinstance(value, tuple) else bool(value)
 
 
@@ -314,12 +314,13 @@ def build(
     )
 
 
-def binding_of(spec: Operator, case: Case) -> Binding:
+def binding_of(spec: Operator, case: Case, *, tolerant: bool = False) -> Binding:
     """Give the names of a definition their values in a case.
 
-    Raises :class:`~conformance.errors.InvalidCase` for shapes and attributes that do not fit.
+    Raises :class:`~conformance.errors.InvalidCase` for shapes and attributes that do not fit,
+    unless it is to be ``tolerant`` of them.
     """
-    return Binding(spec, case.attributes, case.shapes, case.operands, case.types)
+    return Binding(spec, case.attributes, case.shapes, case.operands, case.types, tolerant=tolerant)
 
 
 def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:

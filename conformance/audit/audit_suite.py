@@ -12,7 +12,9 @@ from conformance.audit.mutant_states import MutantStates, mutant_states, states_
 from conformance.audit.score import MutationScore
 from conformance.grade.precision import match_patterns
 from conformance.spec.model import OpSpec
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
+from conformance.suite.survivors import Partition
 from conformance.suite.unreachable import Unreachable
 
 CHUNK = 40
@@ -73,9 +75,10 @@ def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
 
 
 def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates]:
-    """Classify each mutant of an operator in every partition of it.
+    """Classify each mutant of an operator in every partition of it that a suite has.
 
-    What is proven to change nothing in a part is what the suite says.
+    What is proven to change nothing in a part is what the suite says. The score may be that of some
+    of its vectors.
     """
     survivors = suite.manifest.strength.get(score.op, Unreachable()).parts.survivors
     cases = {
@@ -85,7 +88,8 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
     }
     spec = suite.specs[score.op]
     if not isinstance(spec, OpSpec):
-        return states_of_definition(score.mutants, cases, score.kills, survivors)
+        partitions = {Partition(e.dtype, suite.rank_of(e)) for e in _value_entries(suite, score.op)}
+        return states_of_definition(score.mutants, partitions, cases, score.kills, survivors)
     proven = {partition: state.inert for partition, state in survivors.items()}
     return mutant_states(spec, score.mutants, cases, score.kills, proven)
 
@@ -108,9 +112,14 @@ def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
 
 
 def _chunks(suite: Suite, op: str) -> Iterator[KillsTask]:
-    measured = (entry for entry in suite.manifest.of([op]) if not entry.is_large)
-    value_entries = [entry for entry in measured if entry.reject is None]
+    value_entries = _value_entries(suite, op)
     for first in range(0, len(value_entries), CHUNK):
         # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
         listed = tuple(value_entries[first : first + CHUNK])
         yield KillsTask(Suite(suite.path, replace(suite.manifest, listed=listed, strength={})), op)
+
+
+def _value_entries(suite: Suite, op: str) -> list[Entry]:
+    """The vectors of an operator that an audit runs mutants on."""
+    measured = (entry for entry in suite.manifest.of([op]) if not entry.is_large)
+    return [entry for entry in measured if entry.reject is None]

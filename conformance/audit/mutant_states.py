@@ -13,7 +13,7 @@ from conformance.audit.partitions import cases_within, excluded_predicates, part
 from conformance.model import Case
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.suite.survivors import Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
 
 
 @dataclass(frozen=True)
@@ -138,18 +138,19 @@ def mutant_states(
 
 def states_of_definition(
     mutants: Sequence[Mutant],
+    partitions: Iterable[Partition],
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
     survivors: Mapping[Partition, Survivors],
 ) -> list[MutantStates]:
-    """Classify each mutant of a definition in every partition that its cases are in.
+    """Classify each mutant of a definition in every partition; ``cases`` may be in few of them.
 
     ``survivors`` are those that the suite states; what it states of others is not asked again.
     """
-    kills_within: dict[Partition, list[Sequence[Kill]]] = {}
+    kills_within: dict[Partition, list[Sequence[Kill]]] = {part: [] for part in partitions}
     for vector_id, case in cases.items():
         partition = Partition(case.dtype, case.rank)
-        kills_within.setdefault(partition, []).append(kills.get(vector_id, ()))
+        kills_within[partition].append(kills.get(vector_id, ()))
     states = []
     for partition in sorted(kills_within):
         known = survivors.get(partition, Survivors())
@@ -163,6 +164,26 @@ def states_of_definition(
         )
         states.append(replace(state, survivors=left))
     return states
+
+
+def survivors_of_tries(
+    partition: Partition,
+    mutants: Sequence[Mutant],
+    kills: Sequence[Sequence[Kill]],
+    tried: int,
+) -> Survivors:
+    """Return the survivors of a definition: none of so many cases that were ``tried`` kills them.
+
+    Nothing proves that none can. What is killed at level should alone is excused or undetermined.
+    """
+    survivors = classify_mutants(partition, mutants, kills).survivors
+    killed = {kill.mutant for vector_kills in kills for kill in vector_kills}
+    unseen = dict.fromkeys(survivors.undetermined - killed, f"{NOT_SEEN} {tried} cases")
+    return replace(
+        survivors,
+        stated={**survivors.stated, **unseen},
+        undetermined=survivors.undetermined & killed,
+    )
 
 
 def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> SurvivorTable:

@@ -16,6 +16,7 @@ from typing import Any
 
 from conformance.backends.framework_call import framework
 from conformance.dtypes import Array
+from conformance.errors import Unsupported
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,16 @@ class StandaloneCall:
         ]
 
 
+class GivenAttributes(dict[str, Any]):
+    """The attributes that a case gives.
+
+    What a call needs and the case leaves out is no failure of the adapter: there is no such call.
+    """
+
+    def __missing__(self, name: str) -> Any:
+        raise Unsupported(f"the case leaves out '{name}', and no call is made without it")
+
+
 class StandaloneAdapter(ABC):
     """An adapter whose calls are standalone: what ``run`` does, a script of ``reproduce`` does."""
 
@@ -81,11 +92,11 @@ class StandaloneAdapter(ABC):
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Compute ``op``; the framework itself refuses what is invalid."""
-        return self.call(op, inputs, attributes).outputs(inputs)
+        return self.call(op, inputs, GivenAttributes(attributes)).outputs(inputs)
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """Write the same call as Python source, which sets ``outputs`` from ``inputs``."""
-        return self.call(op, inputs, attributes).source()
+        return self.call(op, inputs, GivenAttributes(attributes)).source()
 
 
 def _without_docstring(module: ModuleType) -> str:

@@ -170,7 +170,7 @@ def audit(
     complete = all(score.complete for score in scores) and not any(refutations.values())
     if parts:
         for score in scores:
-            all_states = audit_suite.suite_mutant_states(suite, score)
+            all_states = audit_suite.suite_mutant_states(full_suite, score)
             states = all_states
             if selected is not None:
                 states = [*_selected_states(all_states, score.op, selected)]

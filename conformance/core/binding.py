@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -24,6 +25,7 @@ class Binding:
     ``operands`` are the entries of tensors that decide shapes, whose own shapes may be left out.
     ``types`` are the element types, by variable, of which conditions may speak.
     Raises :class:`~conformance.errors.InvalidCase` where an attribute or a shape does not fit.
+    Where ``tolerant``, ``refused`` lists what does not, and names have values as far as they can.
     """
 
     def __init__(
@@ -33,9 +35,13 @@ class Binding:
         shapes: Mapping[str, Shape],
         operands: Mapping[str, Sequence[int]] = MappingProxyType({}),
         types: Mapping[str, str] = MappingProxyType({}),
+        *,
+        tolerant: bool = False,
     ) -> None:
         self.operator = operator
         self.types = types
+        self.refused: list[str] = []
+        self._tolerant = tolerant
         lengths = {name: (len(entries),) for name, entries in operands.items()}
         self.shapes = {n: tuple(map(int, shape)) for n, shape in {**lengths, **shapes}.items()}
         self.lengths: dict[str, int] = {}
@@ -44,28 +50,44 @@ class Binding:
         self._given = attributes
         self.visitor = PlainVisitor(self.value, {n: len(s) for n, s in self.shapes.items()})
         self._check_names()
+        for step in self._steps(operands):
+            try:
+                step()
+            except (EvaluationError, InvalidCase) as error:
+                if not tolerant:
+                    raise
+                self.refused += getattr(error, "violations", ())
+
+    def _steps(self, operands: Mapping[str, Sequence[int]]) -> Iterator[Callable[[], None]]:
+        """Yield what gives names their values, and what checks them, in order."""
+        operator = self.operator
         for attribute in operator.attributes.values():
             if not attribute.per:
-                self._values[attribute.name] = self._attribute(attribute)
+                yield partial(self._read, attribute)
         for group, tree in operator.groups.items():
-            self.lengths[group] = self.visitor.visit(tree)
+            yield partial(self._measure, group, tree)
         # Of two groups in one shape, the length of one has to be solved elsewhere before.
         for tensor in sorted(operator.inputs, key=_has_several_groups):
             if tensor.name in self.shapes and not tensor.broadcast:
-                self._solve(tensor)
-        for name, dim in operator.dims.items():
-            if dim.broadcast:
-                self._values[name] = self._stretch(name, self.stretched.get(name, []))
-                self.lengths[str(dim.per)] = len(self._values[name])
+                yield partial(self._solve, tensor)
         for dim in operator.dims.values():
-            self._check_least(dim)
+            if dim.broadcast:
+                yield partial(self._stretch, dim)
+        for dim in operator.dims.values():
+            yield partial(self._check_least, dim)
         for attribute in operator.attributes.values():
             if attribute.per:
-                self._values[attribute.name] = self._attribute(attribute)
+                yield partial(self._read, attribute)
         for tensor in operator.inputs:
-            self._check(tensor)
+            yield partial(self._check, tensor)
             if tensor.entries is not None:
-                self._values[tensor.name] = self._entries(tensor, operands.get(tensor.name))
+                yield partial(self._read_entries, tensor, operands.get(tensor.name))
+
+    def _refuse(self, message: str, condition: str) -> None:
+        """Raise for a value that does not fit, or go on with it."""
+        if not self._tolerant:
+            raise InvalidCase(message, (condition,))
+        self.refused.append(condition)
 
     def under(self, operator: Operator) -> Binding:
         """Return the same case for an operator that differs in abbreviations and definitions."""
@@ -138,6 +160,12 @@ class Binding:
         if unknown:
             raise InvalidCase(f"{self.operator.op} has no input '{unknown[0]}'")
 
+    def _read(self, attribute: Attribute) -> None:
+        self._values[attribute.name] = self._attribute(attribute)
+
+    def _measure(self, group: str, length: Node) -> None:
+        self.lengths[group] = self.visitor.visit(length)
+
     def _attribute(self, attribute: Attribute) -> Any:
         value = self._given.get(attribute.spelling)
         value = attribute.default if value is None else value
@@ -163,19 +191,19 @@ class Binding:
         entries = list(value) if isinstance(value, list | tuple) else [value] * count
         if len(entries) != count:
             given = f"'{attribute.spelling}' has {len(entries)} entries"
-            message = f"{given} where there are {count} axes"
-            raise InvalidCase(message, (f"{attribute.name}.length",))
+            self._refuse(f"{given} where there are {count} axes", f"{attribute.name}.length")
         return tuple(self._entry(attribute, entry) for entry in entries)
 
-    def _entries(self, tensor: Tensor, operand: Sequence[int] | None) -> tuple[Any, ...]:
-        """The entries of a tensor that decides shapes; without them, what an absent one reads."""
+    def _read_entries(self, tensor: Tensor, operand: Sequence[int] | None) -> None:
+        """Read the entries of a tensor that decides shapes, or what an absent one reads as."""
         assert tensor.entries is not None
         if operand is None:
-            return (int(tensor.absent or 0),) * len(self.value(str(tensor.entries.per)))
-        return self._per_axis(tensor.entries, tuple(operand))
+            absent = (int(tensor.absent or 0),) * len(self.value(str(tensor.entries.per)))
+            self._values[tensor.name] = absent
+        else:
+            self._values[tensor.name] = self._per_axis(tensor.entries, tuple(operand))
 
-    @staticmethod
-    def _entry(attribute: Attribute, entry: Any) -> Any:
+    def _entry(self, attribute: Attribute, entry: Any) -> Any:
         name, spelling = attribute.name, attribute.spelling
         if attribute.type in DTYPES:
             try:
@@ -186,8 +214,7 @@ class Binding:
         if attribute.type == "word":
             if entry not in attribute.values:
                 expected = ", ".join(attribute.values)
-                message = f"'{spelling}' is {entry!r}, none of {expected}"
-                raise InvalidCase(message, (f"{name}.values",))
+                self._refuse(f"'{spelling}' is {entry!r}, none of {expected}", f"{name}.values")
             return entry
         is_int = isinstance(entry, int | np.integer)
         if not is_int or (attribute.type == "bool") != isinstance(entry, bool):
@@ -196,8 +223,7 @@ class Binding:
             raise InvalidCase(message, (f"{name}.type",))
         for bound, wrong in (("min", attribute.min), ("max", attribute.max)):
             if wrong is not None and (entry < wrong if bound == "min" else entry > wrong):
-                message = f"'{spelling}' is {entry}, its {bound} is {wrong}"
-                raise InvalidCase(message, (f"{name}.{bound}",))
+                self._refuse(f"'{spelling}' is {entry}, its {bound} is {wrong}", f"{name}.{bound}")
         return bool(entry) if attribute.type == "bool" else int(entry)
 
     # -- shapes
@@ -249,24 +275,26 @@ class Binding:
         before = self._values.setdefault(name, value)
         if before != value:
             message = f"{tensor.name} has {name} = {_text(value)}, where it is {_text(before)}"
-            raise InvalidCase(message, (f"{tensor.name}.shape",))
+            self._refuse(message, f"{tensor.name}.shape")
 
     def _check_least(self, dim: Dimension) -> None:
         value = self._values.get(dim.name, ())
         least = min(value if isinstance(value, tuple) else (value,), default=dim.min)
         if least < dim.min:
             message = f"'{dim.name}' is {_text(value)}, its min is {dim.min}"
-            raise InvalidCase(message, (f"{dim.name}.min",))
+            self._refuse(message, f"{dim.name}.min")
 
-    @staticmethod
-    def _stretch(name: str, parts: Sequence[Shape]) -> Shape:
+    def _stretch(self, dim: Dimension) -> None:
+        """Give a dimension that broadcasts the extents of all tensors that have it."""
+        name, parts = dim.name, self.stretched.get(dim.name, [])
         try:
-            return tuple(np.broadcast_shapes(*parts))
+            self._values[name] = tuple(np.broadcast_shapes(*parts))
         except ValueError:
             listed = " and ".join(map(str, map(list, parts)))
             raise InvalidCase(
                 f"{name}: {listed} do not broadcast", (f"{name}.broadcast",)
             ) from None
+        self.lengths[str(dim.per)] = len(self._values[name])
 
     def _check(self, tensor: Tensor) -> None:
         """Compare a tensor's shape with what the operator says."""
@@ -294,7 +322,7 @@ class Binding:
             message = (
                 f"{tensor.name} is {list(shape)} where the specification says {list(expected)}"
             )
-            raise InvalidCase(message, (f"{tensor.name}.shape",))
+            self._refuse(message, f"{tensor.name}.shape")
 
 
 def _has_several_groups(tensor: Tensor) -> bool:

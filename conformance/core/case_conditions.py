@@ -40,12 +40,14 @@ Numbers = NDArray[np.float64]
 class CaseCondition:
     """A condition in words of the operator, its ``cost``, and the cases in which it holds.
 
-    Of conditions that tell the same cases from others, the one of least cost is likeliest.
+    Of conditions that tell the same cases from others, the one of least cost is likeliest. People
+    are ``told`` of one that has a name by this.
     """
 
     text: str
     cost: int
     holds: Bools
+    told: str = ""
 
 
 Entry = tuple[str, int, Bools]
@@ -88,14 +90,30 @@ class CaseConditions:
         factors = [f"prod({text_of(t)})" if t.kind.per else text_of(t) for t in over]
         text = " * ".join(f if f.isidentifier() or f.endswith(")") else f"({f})" for f in factors)
         if len(text) <= 2 * MAX_TEXT:
-            self.single[text] = np.array([float(prod(b.flat(over))) for b in self.bindings])
+            values = [[_value(binding, tree) for tree in over] for binding in self.bindings]
+            self.single[text] = np.array([_product(each) for each in values])
 
     def of(self, shared: Bools) -> Iterator[CaseCondition]:
         """Yield conditions that hold in all cases that ``shared`` marks, and not in every case."""
         self.shared = shared
-        for text, cost, holds in (*self.strata(), *self.words(), *self.numbers(), *self.orders()):
-            if holds[shared].all() and not holds.all():
-                yield CaseCondition(text, cost, holds)
+        entries = (*self.strata(), *self.words(), *self.numbers(), *self.orders())
+        conditions = (CaseCondition(*entry) for entry in entries)
+        for condition in (*conditions, *self.profiles()):
+            if condition.holds[shared].all() and not condition.holds.all():
+                yield condition
+
+    def profiles(self) -> Iterator[CaseCondition]:
+        """Yield that cases are within a profile of the operator, and that they are not."""
+        for profile in self.operator.profiles:
+            tree = self.operator.condition_with_types(profile.when)
+            values = [_value(binding, tree) for binding in self.bindings]
+            for holds, text, where in (
+                (True, "{}", "a case within the profile"),
+                (False, "not ({})", "a case outside of the profile"),
+            ):
+                marks = np.array([v is not None and _is_true(v) == holds for v in values], np.bool_)
+                text = " ".join(text.format(profile.when).split())
+                yield CaseCondition(text, 3, marks, f"{where} {profile.name}")
 
     def strata(self) -> Iterator[Entry]:
         """Yield the strata of all shared cases, as conditions over the operator's names."""
@@ -216,9 +234,21 @@ def _value(binding: Binding, of: str | Node) -> Any:
     """The value of a name or a tree; None where it has none in the case."""
     try:
         value = binding.value(of) if isinstance(of, str) else binding.evaluate(of)
-    except ConformanceError:
+    except (ConformanceError, ValueError):
         return None
     return value
+
+
+def _is_true(value: Any) -> bool:
+    """Whether a condition holds, on every axis."""
+    return all(value) if isinstance(value, tuple) else bool(value)
+
+
+def _product(values: Sequence[Any]) -> float:
+    """The product of numbers and of rows of them; NaN where one has no value."""
+    if any(value is None for value in values):
+        return np.nan
+    return float(prod(prod(value) if isinstance(value, tuple) else value for value in values))
 
 
 def _is_row(value: Any) -> bool:

@@ -87,6 +87,12 @@ def _entry(text: str) -> Any:
     return int(text) if text.removeprefix("-").isdigit() else text
 
 
+def is_around(text: str) -> bool:
+    """Return whether a text is around what was there."""
+    names = (node for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name))
+    return any(name.id == ORIGINAL for name in names)
+
+
 @lru_cache(maxsize=1024)
 def condition(operator: Operator, text: str) -> Node:
     """Return the tree of a condition over names and element types of a case.
@@ -211,7 +217,8 @@ class _Comparison:
         Raises :class:`~conformance.errors.ConformanceError` for what has no value.
         """
         before, after = self.definitions
-        if self.spaces[0].shape != self.spaces[1].shape:
+        shapes = [(space.of_result, space.shape) for space in self.spaces]
+        if shapes[0] != shapes[1]:
             return False
         pairs = [
             (before.keep, after.keep),

@@ -19,7 +19,7 @@ from conformance.core.index_space import IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import InvalidCase, TooLarge
 
 FIRST_PRECISION = 96
 MAX_PRECISION = 6000
@@ -139,12 +139,12 @@ class Evaluation:
     def in_blocks(self, definition: Definition) -> Result:
         """Compute a definition, part by part of its longest index where there are many terms.
 
-        Raises :class:`~conformance.errors.EvaluationError` for more terms than are evaluated.
+        Raises :class:`~conformance.errors.TooLarge` for more terms than are evaluated.
         """
         space = self.space(definition).without_unread()
         size = space.size
         if size > self.most_terms:
-            raise EvaluationError(f"{definition.name} is too large")
+            raise TooLarge(f"{definition.name} is too large")
         if size <= BLOCK or not space.rows:
             return space.evaluate()
         axis = int(np.argmax(space.shape[: space.rows]))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from conformance.core import bounds
 from conformance.core.binding import Binding
-from conformance.core.changes import changed, condition, unchanged
+from conformance.core.changes import Change, changed, condition, is_around, unchanged
 from conformance.core.evaluate import Evaluation
 from conformance.core.exact import Number
 from conformance.core.index_space import Result
@@ -47,16 +47,17 @@ class Implementation:
     def beside(self, *changes: DefinitionChange) -> Implementation | None:
         """Return the implementation with further changes.
 
-        None where they make no sense together, or write anew what another has written.
+        None where they make no sense together, or write anew what another has written. A text
+        around what was there is around the parts that others replace, too.
         """
         every = (*self.changes, *changes)
         edits = [
             edit for change in every if isinstance(change, TextChange) for edit in change.edits
         ]
         parts = [(location, part) for location, part, _ in edits]
-        written = [location for location, part in parts if not part]
+        anew = [location for location, part, text in edits if not part and not is_around(text)]
         locations = [location for location, _ in parts]
-        if len(set(parts)) < len(parts) or any(locations.count(at) > 1 for at in written):
+        if len(set(parts)) < len(parts) or any(locations.count(at) > 1 for at in anew):
             return None
         together = Implementation(self.operator, *every)
         try:
@@ -84,7 +85,8 @@ class Implementation:
         """
         texts = tuple(change for change in changes if isinstance(change, TextChange))
         if texts not in self._operators:
-            edits = [edit for text in texts for edit in text.changes]
+            # Parts come first: a text around them might have a part once more.
+            edits = sorted((edit for text in texts for edit in text.changes), key=_is_whole)
             self._operators[texts] = changed(self.operator, *edits)
         return self._operators[texts]
 
@@ -315,6 +317,11 @@ def mutated(
 def _elements(change: DefinitionChange) -> str:
     """The condition on elements of a change, if it has one."""
     return change.elements if isinstance(change, TextChange) else ""
+
+
+def _is_whole(change: Change) -> bool:
+    """Whether a change of one place is of all of its text."""
+    return any(isinstance(text, str) for text in change.values())
 
 
 def _under(

@@ -22,7 +22,7 @@ from conformance.core.real import NO_GRID, ZERO_GRID, Between, Real, constant, s
 from conformance.core.tree import Node
 from conformance.core.window_search import Window, order_of, ranked
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import EvaluationError, InvalidCase, TooLarge
 
 if TYPE_CHECKING:
     from conformance.core.evaluate import Evaluation
@@ -104,8 +104,8 @@ class IndexSpace(PlainVisitor):
     """A definition over its index space.
 
     An index is an array of integers that varies along an axis of its own, one for each axis of its
-    group, so values broadcast. The first ``rows`` axes are those of the result, ``summed`` the
-    others.
+    group, so values broadcast. The first ``rows`` axes are those of the result, whose shape is
+    ``of_result``; ``summed`` are the others.
     """
 
     def __init__(
@@ -131,6 +131,8 @@ class IndexSpace(PlainVisitor):
             raise InvalidCase(
                 f"{definition.name} has a negative extent", (f"{definition.name}.extent",)
             )
+        if max(self.shape, default=0) > evaluation.most_terms:
+            raise TooLarge(f"{definition.name} is too large")
         self.rows = sum(len(_entries(extents[name])) for name in definition.at)
         self.summed = tuple(range(self.rows, len(self.shape)))
         self.count = prod(self.shape[self.rows :])
@@ -138,7 +140,12 @@ class IndexSpace(PlainVisitor):
         axes = [np.arange(n) for n in self.shape]
         if part is not None:
             axes[part[0]] = axes[part[0]][part[1]]
-        self._give_indices(evaluation.positions(definition, extents, axes))
+        axes = evaluation.positions(definition, extents, axes)
+        self.of_result = tuple(map(len, axes[: self.rows]))
+        if not prod(self.of_result):
+            # Nothing comes out, so nothing is computed, whatever the other extents are.
+            axes = [axis[: int(d >= self.rows)] for d, axis in enumerate(axes)]
+        self._give_indices(axes)
 
     def _give_indices(self, axes: Sequence[NDArray[np.int64]]) -> None:
         """Give each index its values, along an axis of its own."""
@@ -209,14 +216,14 @@ class IndexSpace(PlainVisitor):
         """An array without the axes of what is combined away, in the shape of the result."""
         array = self._stretched(array)
         array = array.reshape(array.shape[: self.rows])
-        return np.broadcast_to(array, self.shape[: self.rows])
+        return np.broadcast_to(array, self.shape[: self.rows]).reshape(self.of_result)
 
     def _choices(self, values: Array, unspecified: NDArray[np.bool_]) -> Array | None:
         """What ``finish`` gives for each term that is allowed, in their order and each once.
 
         ``values`` are those of the chosen terms.
         """
-        if self.allowed is None:
+        if self.allowed is None or not values.size:
             return None
         allowed = self.allowed & ~unspecified[..., None]
         most = int(allowed.sum(-1).max(initial=0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from conformance.core.catalogue import catalogue_mutants
 from conformance.core.changes import texts_of
@@ -20,15 +21,24 @@ from conformance.spec.catalogue import Mutant
 def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
     """Return the mutants of an operator: those of the catalogue, then those by construction.
 
-    Their ids are unique. What the catalogue has is not constructed once more.
+    Their ids are unique. What the catalogue has is not constructed once more. An interpretation
+    that makes the same change excuses a mutant.
     """
     named = catalogue_mutants(operator)
     seen = {_meaning(operator, mutant) for mutant in named}
     rest = (m for m in constructed(operator) if _meaning(operator, m) not in seen)
-    return (*named, *rest)
+    excusing = {
+        (frozenset(texts_of(operator, reading.change).items()), ""): reading.name
+        for reading in operator.interpretations
+        if reading.change and reading.where is None
+    }
+    return tuple(
+        replace(m, excused_by=m.excused_by or excusing.get(_meaning(operator, m), ""))
+        for m in (*named, *rest)
+    )
 
 
-def _meaning(operator: Operator, mutant: Mutant) -> object:
+def _meaning(operator: Operator, mutant: Mutant) -> Any:
     """What mutants share that make the same change under other names."""
     change = mutant.change
     if isinstance(change, TextChange):

@@ -12,10 +12,10 @@ from typing import Any
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_of
-from conformance.core.operator import Attribute, Operator, Tensor
+from conformance.core.operator import Attribute, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
-from conformance.errors import EvaluationError, InvalidCase
+from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 from conformance.model import Case
 from conformance.spec.yaml_source import Source
 
@@ -114,34 +114,14 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
         return ("",)
     except InvalidCase as error:
         broken = error.violations or ("",)
-    name, _, kind = broken[0].partition(".")
-    if kind not in ("min", "max"):
+    if not broken[0].endswith((".min", ".max")):
         return broken
-    unbounded = _unbounded(operator, name)
+    binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
+    broken = tuple(dict.fromkeys(binding.refused))
     try:
-        relaxed = Binding(unbounded, case.attributes, case.shapes, case.operands)
-        return broken + relaxed.violations()
-    except EvaluationError:
+        return broken + binding.violations()
+    except ConformanceError:
         return broken  # as of a stride of 0, of which nothing else can be said
-    except InvalidCase as error:
-        return broken + error.violations
-
-
-def _unbounded(operator: Operator, name: str) -> Operator:
-    """An operator in which an attribute, a dimension or the entries of a tensor have no bounds."""
-    if name in operator.dims:
-        dims = {**operator.dims, name: replace(operator.dims[name], min=0)}
-        return replace(operator, dims=dims)
-    if name in operator.tensors:
-        inputs = (_unbounded_tensor(t) if t.name == name else t for t in operator.inputs)
-        return replace(operator, inputs=tuple(inputs))
-    attribute = replace(operator.attributes[name], min=None, max=None)
-    return replace(operator, attributes={**operator.attributes, name: attribute})
-
-
-def _unbounded_tensor(tensor: Tensor) -> Tensor:
-    assert tensor.entries is not None
-    return replace(tensor, entries=replace(tensor.entries, min=None))
 
 
 def check_rejections(operator: Operator, source: Source) -> None:
@@ -188,6 +168,8 @@ def _read_by(operator: Operator, case: Case) -> frozenset[str]:
     for tree in operator.require.values():
         visitor.visit(tree)
     named = NO_NAMES.union(*(definition.names for definition in operator.define.values()))
+    for output in operator.outputs:
+        named |= {output.type}.union(*(tree.names for tree in (*output.shape, *output.omit)))
     for name in named & (operator.let.keys() | operator.attributes.keys()):
         look_up(name)
     return frozenset(read)
@@ -204,6 +186,10 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
         if attribute.default is None:
             others = {k: v for k, v in case.attributes.items() if k != attribute.spelling}
             yield replace(case, attributes=others)
+    for tensor in operator.inputs:
+        if tensor.entries is not None and tensor.name in case.operands:
+            for value in _other_values(tensor.entries, binding):
+                yield replace(case, operands={**case.operands, tensor.name: tuple(value)})
     for name, shape in case.shapes.items():
         for other in _other_shapes(shape, _least_extents(binding, name)):
             yield replace(case, shapes={**case.shapes, name: other})
@@ -222,6 +208,8 @@ def _other_values(attribute: Attribute, binding: Binding) -> Iterator[Any]:
     for count in range(1, 2 * max(len(shape) for shape in binding.shapes.values())):
         yield [plain] * count
     yield list(value[:-1])  # after those: an empty list may pass for one that is left out
+    for first in _other_entries(attribute, value[0]) if len(value) > 1 else ():
+        yield [first, *value[1:]]
 
 
 def _other_entries(attribute: Attribute, entry: Any) -> Iterator[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -13,9 +14,12 @@ from conformance.core.implementation import Implementation, mutated
 from conformance.core.mutant_changes import PathChange
 from conformance.core.operator import Operator
 from conformance.core.real import Machine
-from conformance.dtypes import DTYPES, Array, name_of
-from conformance.errors import ConformanceError
+from conformance.dtypes import DTYPES, Array, DType, name_of
+from conformance.errors import ConformanceError, TooLarge
 from conformance.model import Case
+
+MOST_ELEMENTS = 1 << 59
+"""Elements of eight bytes that an array of numpy may have, in no memory."""
 
 
 class Subject:
@@ -43,8 +47,9 @@ class Subject:
     def under(self, implementation: Implementation) -> list[Array]:
         """Return the outputs of an implementation.
 
-        They are ``self.outputs``, the same list, where its changes have no effect in this case, and
-        where it gives no outputs at all: what cannot be computed shows nothing.
+        They are ``self.outputs``, the same list, where its changes have no effect in this case,
+        where it gives no outputs at all, and where those have the right shapes and are too large to
+        be computed: that shows nothing. Too large in other shapes, they are zeros in these.
         """
         outputs = self.computed(implementation)
         return self.outputs if outputs is None else outputs
@@ -61,22 +66,23 @@ class Subject:
             evaluation = mutated(self._exact, implementation, self.case.attributes)
             if evaluation is None:
                 return self.outputs
-            return self._unlike(evaluation) or evaluation.outputs()
+            shapes = list(map(evaluation.shape_of, self.operator.outputs))
+            if min(chain(*shapes), default=0) < 0 or self._are_of_interest(shapes):
+                try:
+                    return evaluation.outputs()
+                except TooLarge:
+                    if shapes == [right.shape for right in self.outputs]:
+                        return self.outputs
+            dtypes = map(evaluation.dtype_of, self.operator.outputs)
+            return [_zeros(shape, DTYPES[d]) for shape, d in zip(shapes, dtypes, strict=True)]
         except (ConformanceError, ValueError):
             # Among them outputs that do not have as many elements as their shapes say.
             return None
 
-    def _unlike(self, evaluation: Evaluation) -> list[Array] | None:
-        """Outputs of zeros where some are larger than the right ones, and of no interest.
-
-        None where that is not so. Their shapes say enough, and they take no memory.
-        """
-        shapes = list(map(evaluation.shape_of, self.operator.outputs))
-        for shape, right in zip(shapes, self.outputs, strict=True):
-            if prod(shape) > right.size and min(shape, default=0) >= 0 and shape not in self.shapes:
-                dtypes = (output.dtype for output in self.outputs)
-                return [np.broadcast_to(d.type(0), s) for d, s in zip(dtypes, shapes, strict=True)]
-        return None
+    def _are_of_interest(self, shapes: Iterable[tuple[int, ...]]) -> bool:
+        """Whether no output is larger than the right one, but in a shape that is of interest."""
+        pairs = zip(shapes, self.outputs, strict=True)
+        return all(prod(shape) <= right.size or shape in self.shapes for shape, right in pairs)
 
     def answers(self, implementation: Implementation) -> bool:
         """Return whether an implementation has outputs, with elements."""
@@ -102,7 +108,7 @@ class Subject:
             for change in implementation.changes
         )
         if precision is None and not unwritten and not self._leaves_open:
-            return [np.zeros(array.shape, np.bool_) for array in self.under(implementation)]
+            return [interval.unspecified for interval in _single(self.under(implementation))]
         accepted = self._accepted(implementation, precision or "standard")
         if not unwritten:
             return [interval.unspecified for interval in accepted]
@@ -136,14 +142,14 @@ class Subject:
         outputs = self.under(implementation)
         if outputs is self.outputs:
             return self.intervals(precision)
-        alike = all(
-            output.size <= right.size or output.shape in self.shapes
-            for output, right in zip(outputs, self.outputs, strict=True)
-        )
-        if precision == "exact" or implementation.accumulators or not alike:
+        of_interest = self._are_of_interest(output.shape for output in outputs)
+        if precision == "exact" or implementation.accumulators or not of_interest:
             return _single(outputs)
         evaluation = mutated(self._evaluation(precision), implementation, self.case.attributes)
-        return self.intervals(precision) if evaluation is None else evaluation.intervals()
+        try:
+            return self.intervals(precision) if evaluation is None else evaluation.intervals()
+        except TooLarge:
+            return _single(outputs)  # zeros in another shape
 
     def _evaluation(self, precision: str) -> Evaluation:
         """The right evaluation with the errors of a machine of a precision."""
@@ -160,6 +166,17 @@ class Subject:
         return {"standard": "f64" if narrowest == "f64" else "f32", "native": narrowest}
 
 
+def _zeros(shape: tuple[int, ...], dtype: DType) -> Array:
+    """Zeros that take no memory: their shape says enough, and halves of one that numpy has not."""
+    extents = list(shape)
+    while prod(extents) > MOST_ELEMENTS:
+        longest = extents.index(max(extents))
+        extents[longest] //= 2
+    return np.broadcast_to(dtype.numpy.type(0), extents)
+
+
 def _single(outputs: Sequence[Array]) -> list[Interval]:
     """The intervals of outputs that alone are accepted."""
-    return [Interval(output, output, np.zeros(output.shape, np.bool_)) for output in outputs]
+    return [
+        Interval(output, output, np.broadcast_to(np.False_, output.shape)) for output in outputs
+    ]

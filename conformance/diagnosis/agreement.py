@@ -20,7 +20,7 @@ from conformance.diagnosis.elementwise import (
 )
 from conformance.diagnosis.output_subset import OutputSubset, select_outputs
 from conformance.dtypes import Array
-from conformance.grade.compare import accepts
+from conformance.grade.compare import accepts, structure_mismatch
 from conformance.grade.interpretation_match import required_precision
 from conformance.implementations import EvaluatedCase, Implementation, subject_of
 from conformance.model import Answer, Vector
@@ -163,7 +163,7 @@ class ObservedVector:
         ``known_agreements`` keeps results for the same outputs.
         """
         predicted = self._evaluator.under(implementation)
-        if predicted is self._evaluator.outputs:
+        if predicted is self._evaluator.outputs or not self._has_shapes_of(predicted):
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
@@ -171,10 +171,8 @@ class ObservedVector:
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
-            free = self._free(implementation, predicted) if self._has_shapes_of(predicted) else []
-            near = free and (
-                self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
-            )
+            free = self._free(implementation, predicted)
+            near = self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
             known_agreements[fingerprint] = (
                 self._compared(implementation, predicted) if near else Agreement.NONE
             )
@@ -431,7 +429,7 @@ class ObservedVector:
     def _meets(self, expected_outputs: tuple[Answer, ...], lows: Any, highs: Any) -> bool:
         """Whether something is accepted both by answers and of an implementation."""
         for expected_output, low, high in zip(expected_outputs, lows, highs, strict=True):
-            if expected_output.expected.shape != low.shape:
+            if structure_mismatch(expected_output, low) is not None:
                 return False
             if expected_output.rounded is None:
                 if not accepts((expected_output,), (low,), self._precision):

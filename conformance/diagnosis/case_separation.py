@@ -27,7 +27,8 @@ class CaseSeparations:
         self._ids = list(requests)
         self._passed = self._marks([result.id for result in passed])
         bindings = [
-            binding_of(spec, case_from_request(spec.op, request)) for request in requests.values()
+            binding_of(spec, case_from_request(spec.op, request), tolerant=True)
+            for request in requests.values()
         ]
         self._conditions = CaseConditions(spec, bindings)
 
@@ -44,7 +45,7 @@ class CaseSeparations:
         choice = likeliest_choice(self._conditions.of(shared), shared, self._passed, tolerated)
         if choice is None:
             return None
-        conditions = tuple(Condition(text) for text in sorted(c.text for c in choice.conditions))
+        conditions = tuple(map(Condition, sorted(c.told or c.text for c in choice.conditions)))
         separation = Separation(conditions, choice.shared, choice.met, choice.others)
         others = self._marks([result.id for result in alike])
         holding = np.logical_and.reduce([others, *(c.holds for c in choice.conditions)])

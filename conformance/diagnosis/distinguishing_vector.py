@@ -70,7 +70,8 @@ def _differ(spec: Specification, vector: Vector, implementation: Sequence[Implem
     subject = subject_of(spec, vector.case, vector.arguments)
     first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(
-        a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
+        (a.shape, a.dtype) != (b.shape, b.dtype)
+        or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
         for other in other_outputs
         for a, b in zip(first, other, strict=True)
     )

@@ -19,7 +19,7 @@ from conformance.failure_kind import FailureKind
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import ALL_OPEN, Answer, Result, Status, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification
+from conformance.specification import Specification, interpretation_changes
 
 EVERY = ALL_OPEN
 """An element that is not graded at any precision."""
@@ -96,9 +96,7 @@ def extend_explanations(
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
     vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
     subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in vectors.items()}
-    interpretations = {
-        interpretation.name: interpretation for interpretation in spec.interpretations
-    }
+    interpretations = interpretation_changes(spec)
     extended = []
     for explanation in explained:
         implementation = implementation_of(spec, *(mutant.change for mutant in explanation.mutants))

@@ -13,7 +13,7 @@ from conformance.diagnosis.explanation import Explanation, Mutants
 from conformance.replacement import unused
 from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.specification import Specification
+from conformance.specification import Specification, profiles_of
 
 MAX_NAMES = 3
 """Names that are told of one finding; where more fit equally well none is."""
@@ -142,6 +142,9 @@ def describe_conditions(
     ``by_chance`` if as much might be said of vectors that fail at random.
     """
     about = {t.name: t.why for t in spec.edges} if isinstance(spec, OpSpec) else {}
+    for profile in () if spec is None else profiles_of(spec):
+        about[f"a case within the profile {profile.name}"] = profile.why
+        about[f"a case outside of the profile {profile.name}"] = profile.why
     return {
         "sentence": _in_common(separation) if by_chance else _where(separation, rejected),
         "faults": [],

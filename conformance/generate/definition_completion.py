@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import survivors_of_tries
+from conformance.audit.score import kill_levels
 from conformance.core.data import inputs_of
 from conformance.core.kills import is_killed
 from conformance.core.operator import Operator
@@ -28,10 +30,14 @@ from conformance.model import Case, Vector
 from conformance.specification import build, mutants_of
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
-from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import Partition, SurvivorTable
 
 POOL = 5_000
 """Fresh cases of each element type and rank."""
+
+PATIENCE = 100
+"""Vectors made one after the other that kill nothing new at level must, after which no mutant is
+tried there: an interpretation gives what it gives, though none is said to excuse it."""
 
 TOGETHER = 100
 """Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
@@ -39,13 +45,16 @@ TOGETHER = 100
 
 @dataclass
 class CompletedPartition:
-    """What became of a partition: the mutants left, the cases tried, the vectors added.
+    """What became of a partition: the goals left, the cases tried, the vectors added.
 
-    ``kills`` are by id of a vector; they are new for those that the suite has, too.
+    A goal is a level, and the mutant to kill at it. ``kills`` are by id of a vector; they are new
+    for those that the suite has, too, which are ``known`` to kill others.
     """
 
-    left: set[str]
+    left: set[tuple[str, str]]
+    known: list[tuple[Kill, ...]] = field(default_factory=list)
     tried: int = 0
+    in_vain: int = 0
     vectors: list[Vector] = field(default_factory=list)
     kills: dict[str, tuple[Kill, ...]] = field(default_factory=dict)
 
@@ -79,10 +88,11 @@ class _Completion:
         self.is_claimed: Callable[[Case], bool] = lambda _case: True
         if task.claim is not None:
             self.is_claimed = claimed(self.operator, task.claim)
-        ids = {mutant.id for mutant in self.runner.mutants}
+        goals = {("should", mutant.id) for mutant in self.runner.mutants}
+        goals |= {("must", mutant.id) for mutant in self.runner.mutants if not mutant.excused_by}
         dtypes = dict.fromkeys(entry.dtype for entry in self.entries.values())
         self.partitions = {
-            dtype: CompletedPartition(set(ids))
+            dtype: CompletedPartition(set(goals))
             for dtype in dtypes
             if task.claim is None or dtype in task.claim.dtypes
         }
@@ -98,7 +108,9 @@ class _Completion:
         for entry in self.entries.values():
             case = self.task.suite.read(entry, answers=False).case
             if entry.dtype in self.partitions and self.is_claimed(case):
-                self.partitions[entry.dtype].left -= {*entry.kills}
+                known = tuple(Kill(name, name not in entry.excused, b"") for name in entry.kills)
+                self.partitions[entry.dtype].known.append(known)
+                self.partitions[entry.dtype].left.difference_update(kill_levels(known))
                 yield case
 
     def _in_types(self, case: Case) -> Iterator[Case]:
@@ -115,7 +127,7 @@ class _Completion:
         """Try cases by their size, each in its variants, which have the same geometry."""
         ordered = sorted(cases, key=case_size)
         for first in range(0, len(ordered), TOGETHER):
-            left = set[str]().union(*(partition.left for partition in self.partitions.values()))
+            left = {name for p in self.partitions.values() for _, name in p.left}
             if not left:
                 return
             parallel.step(f"{len(left)} mutants left", first / len(ordered))
@@ -129,21 +141,26 @@ class _Completion:
         """Try what is left on a case; keep its vector if that kills something."""
         partition = self.partitions[case.dtype]
         partition.tried += 1
-        open_mutants = [m for m in compress(runner.mutants, may) if m.id in partition.left]
+        entry = self.entries.get(case.id)
+        open_names = {name for _, name in partition.left}.difference(entry.kills if entry else ())
+        open_mutants = [m for m in compress(runner.mutants, may) if m.id in open_names]
         if not open_mutants:
             return
         subject = Subject(self.operator, case, inputs_of(self.operator, case))
         killed = {mutant.id for mutant in open_mutants if is_killed(subject, mutant)}
         if not killed:
             return
-        entry = self.entries.get(case.id)
         vector = build(self.operator, case) if entry is None else self.task.suite.read(entry)
         kills = runner.restricted_to(killed).kills(vector)
-        if kills:
-            partition.left -= {kill.mutant for kill in kills}
+        reached = partition.left.intersection(kill_levels(kills))
+        partition.in_vain = 0 if reached else partition.in_vain + 1
+        if reached:
+            partition.left -= reached
             partition.kills[vector.id] = kills
             if entry is None:
                 partition.vectors.append(vector)
+        elif partition.in_vain == PATIENCE:
+            partition.left = {goal for goal in partition.left if goal[0] != "must"}
 
 
 def complete_definitions(
@@ -166,13 +183,13 @@ def complete_definitions(
     }
     work = [task for of_operator in tasks.values() for task in of_operator]
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))
-    for op, of_operator in tasks.items():
+    for operator in operators:
         partitions = {
             Partition(dtype, task.rank, _profile(task.claim)): completed
-            for task in of_operator
+            for task in tasks[operator.op]
             for dtype, completed in next(done).items()
         }
-        yield _added(suite, op, partitions, (claims or {}).get(op))
+        yield _added(suite, operator, partitions, (claims or {}).get(operator.op))
 
 
 def _tasks(
@@ -194,11 +211,11 @@ def _profile(claim: Claim | None) -> str:
 
 def _added(
     suite: Suite,
-    op: str,
+    operator: Operator,
     partitions: Mapping[Partition, CompletedPartition],
     claim: Claim | None,
 ) -> Added:
-    before = {entry.id: entry for entry in suite.manifest.of([op])}
+    before = {entry.id: entry for entry in suite.manifest.of([operator.op])}
     kills: dict[str, tuple[str, ...]] = {}
     excused: dict[str, tuple[str, ...]] = {}
     for completed in partitions.values():
@@ -208,14 +225,17 @@ def _added(
             allowed = tuple(kill.mutant for kill in new if not kill.at_must)
             excused[id] = allowed + (entry.excused if entry else ())
     survivors = {
-        partition: Survivors(
-            stated=dict.fromkeys(completed.left, f"{NOT_SEEN} {completed.tried} cases")
+        partition: survivors_of_tries(
+            partition,
+            mutants_of(operator),
+            [*completed.known, *completed.kills.values()],
+            completed.tried,
         )
         for partition, completed in partitions.items()
     }
     profiles = {DECLARED: claim.left_out} if claim is not None and claim.left_out else {}
     return Added(
-        op=op,
+        op=operator.op,
         vectors=tuple(vector for completed in partitions.values() for vector in completed.vectors),
         kills=kills,
         excused=excused,

@@ -1,15 +1,15 @@
 """The suite of an operator that is a definition: planned cases, what they kill, and what is added.
 
 A mutant is killed nearly everywhere, so each is tried, partition by partition, until some cases of
-it have killed it. What no planned case kills is tried on cases that are drawn beside; one that
-kills is added. The rest is not seen to show.
+it have killed it, also at level must if no interpretation excuses it. What no planned case kills is
+tried on cases that are drawn beside; one that kills is added. The rest is not seen to show.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import prod
@@ -19,7 +19,8 @@ import numpy as np
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.audit.score import MutationScore
+from conformance.audit.mutant_states import survivors_of_tries
+from conformance.audit.score import MutationScore, kill_levels
 from conformance.choices import SuiteName
 from conformance.core.negative import negative_tests
 from conformance.core.operator import Operator
@@ -29,8 +30,9 @@ from conformance.generate.definition_plan import PlannedCase, plan
 from conformance.generate.narrow import Claim, claimed
 from conformance.generate.plan import Made
 from conformance.model import Case, Vector
+from conformance.spec.catalogue import Mutant
 from conformance.specification import build, mutants_of
-from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import Partition, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.vector_file import decode_vector, encode_vector
 
@@ -71,7 +73,7 @@ class PartitionTask:
     def run(self) -> PartitionVectors:
         """Build the vectors, and find what they kill."""
         runner = MutantRunner(self.operator, mutants_of(self.operator))
-        counts: Counter[str] = Counter()
+        counts: Counter[Hashable] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
         for entry in sorted(self.planned, key=lambda entry: case_size(entry.case)):
@@ -81,16 +83,15 @@ class PartitionTask:
                 enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
                 kills[vector.id] = _kills(runner, vector, counts, enough)
         for case in self._further():
-            if all(counts[mutant.id] for mutant in runner.mutants):
+            if all(_is_settled(mutant, counts, 1) for mutant in runner.mutants):
                 break
-            vector = build(self.operator, case)
+            vector, goals = build(self.operator, case), len(counts)
             killed = _kills(runner, vector, counts, 1)
-            if killed and vector.id not in kills:
+            if len(counts) > goals and vector.id not in kills:
                 members.append(Member(case, CORE, encode_vector(vector)))
                 kills[vector.id] = killed
-        never = frozenset(mutant.id for mutant in runner.mutants if not counts[mutant.id])
         tried = len(kills) + self.beside
-        return PartitionVectors(self.partition, tuple(members), kills, never, tried)
+        return PartitionVectors(self.partition, tuple(members), kills, tried)
 
     def _further(self) -> list[Case]:
         if not self.beside:
@@ -131,15 +132,11 @@ class Decoded(Sequence[Vector]):
 
 @dataclass(frozen=True)
 class PartitionVectors:
-    """The vectors of a partition, and the mutants that they kill, by id.
-
-    ``never`` are those that none of ``tried`` cases kills.
-    """
+    """The vectors of a partition, and the mutants that they kill, by id; ``tried`` were more."""
 
     partition: Partition
     members: tuple[Member, ...]
     kills: Mapping[str, tuple[Kill, ...]]
-    never: frozenset[str]
     tried: int
 
 
@@ -191,8 +188,8 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
     suites |= {test.case.id: SMOKE for test in tests}
     # Those of a smoke suite were tried on its cases alone, which says nothing of what can show.
     survivors = {
-        part.partition: Survivors(
-            stated=dict.fromkeys(part.never, f"{NOT_SEEN} {part.tried} cases")
+        part.partition: survivors_of_tries(
+            part.partition, mutants, list(part.kills.values()), part.tried
         )
         for part in parts
         if part.tried > len(part.kills)
@@ -214,13 +211,19 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
 
 
 def _kills(
-    runner: MutantRunner, vector: Vector, counts: Counter[str], enough: int
+    runner: MutantRunner, vector: Vector, counts: Counter[Hashable], enough: int
 ) -> tuple[Kill, ...]:
-    """Return what a vector kills of the mutants that too few have killed; count it."""
-    among = np.array([counts[mutant.id] < enough for mutant in runner.mutants])
+    """Return what a vector kills of the mutants that too few have killed; count it by level."""
+    among = np.array([not _is_settled(mutant, counts, enough) for mutant in runner.mutants])
     killed = runner.kills(vector, among)
-    counts.update(kill.mutant for kill in killed)
+    counts.update(kill_levels(killed))
     return killed
+
+
+def _is_settled(mutant: Mutant, counts: Counter[Hashable], enough: int) -> bool:
+    """Whether enough vectors kill a mutant, at level must too if nothing excuses it there."""
+    levels = ("should",) if mutant.excused_by else ("should", "must")
+    return all(counts[level, mutant.id] >= enough for level in levels)
 
 
 def _suites(entry: PlannedCase) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of
 from conformance.model import Result
 from conformance.spec.catalogue import Mutant
+from conformance.specification import interpretation_changes
 from conformance.suite.store import Suite
 
 
@@ -52,8 +53,7 @@ class Prediction:
     def _agrees(self, failure: ObservedVector, *faults: Mutant) -> Agreement:
         try:
             altered = implementation_of(failure.spec, *(fault.change for fault in faults))
-            readings = {reading.name: reading for reading in failure.spec.interpretations}
-            return failure.agreement(altered, readings)
+            return failure.agreement(altered, interpretation_changes(failure.spec))
         except Exception:
             # A vector that is no case of the specification; mutants that are circular together.
             # A defect of a mutant costs its name, never the run.

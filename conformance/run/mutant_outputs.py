@@ -34,10 +34,10 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Fi
     except (ConformanceError, ValueError, IndexError):
         return finding
     index = witness.index[: planes_of(spec, len(witness.index))]
+    expected: Any = plane.get("expected")
+    if output.shape[len(index) :] != np.shape(expected):
+        return finding
     if any(i >= n for i, n in zip(index, output.shape, strict=False)):
         return finding
     given: Any = np.vectorize(str, otypes=[object])(output[index])
-    expected: Any = plane.get("expected")
-    if given.shape != np.shape(expected):
-        return finding
     return replace(finding, detail={**finding.detail, "plane": {**plane, "given": given.tolist()}})

@@ -162,6 +162,15 @@ def test_torch_declares_what_its_adapter_cannot_say(
 
 
 @pytest.mark.needs("torch")
+@pytest.mark.parametrize("name", ["kernel", "strides", "pads_begin", "exclude-pad"])
+def test_torch_makes_no_call_without_what_a_case_leaves_out(torch: Backend, name: str) -> None:
+    attributes = avg([3])
+    del attributes[name]
+    with pytest.raises(Unsupported, match=f"the case leaves out '{name}'"):
+        torch.run("AvgPool-1", [np.zeros((1, 1, 4), np.float32)], attributes)
+
+
+@pytest.mark.needs("torch")
 def test_torch_pools_no_data_without_batch_and_channel(torch: Backend) -> None:
     with pytest.raises(Unsupported, match="AvgPool-1 on data of rank 2"):
         torch.run("AvgPool-1", [np.zeros((4, 4), np.float32)], avg([]))

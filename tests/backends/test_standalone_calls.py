@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from conformance import backends
 from conformance.backends.framework_call import is_adapter_failure
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
+from conformance.errors import Unsupported
 
 FOLDER = Path(backends.__file__).parent
 MODULES = sorted(set(FOLDER.glob("standalone_*.py")) - {FOLDER / "standalone_call.py"})
@@ -92,3 +94,16 @@ def test_only_what_is_marked_is_the_frameworks(
     with pytest.raises(ValueError, match="side") as caught:
         backend.run("AvgPool-1", [np.ones(2)], {})
     assert is_adapter_failure(backend, caught.value) is is_adapters
+
+
+def test_what_a_case_leaves_out_and_a_call_needs_is_unsupported(library: ModuleType) -> None:
+    class Scaling(StandaloneAdapter):
+        def call(self, op: str, inputs: Any, attributes: Mapping[str, Any]) -> StandaloneCall:
+            return StandaloneCall(library.scaled, (attributes["factor"],))
+
+    backend = Scaling()
+    (doubled,) = backend.run("own.Scale", [np.ones(2)], {"factor": 1})
+    assert doubled.tolist() == [2, 2]
+    for asked in (backend.run, backend.reproduce):
+        with pytest.raises(Unsupported, match="the case leaves out 'factor'"):
+            asked("own.Scale", [np.ones(2)], {})

@@ -7,6 +7,7 @@ import pytest
 
 from conformance.core.binding import Binding
 from conformance.core.case_conditions import CaseConditions
+from conformance.core.operator_reader import read_operator
 from conformance.specification import find_spec
 
 CONV = find_spec("onnx.Conv-22")
@@ -56,3 +57,44 @@ def test_each_condition_can_be_read_again() -> None:
             holds = [all(v) if isinstance(v, tuple) else bool(v) for v in values]
             assert np.flatnonzero(holds).tolist() == holding, text
             assert set(numbers) <= set(holding) < set(range(len(CASES)))
+
+
+ONE_NUMBER = read_operator("""
+op: own.Pads
+types: {T: [f32]}
+attributes: {begin: {per: axis, default: 0, min: 0}, end: {per: axis, default: 0}}
+dims: {size: {per: axis}}
+inputs: [{name: X, type: T, shape: [size]}]
+define: {Y: {at: {i: size}, value: "X[i]"}}
+outputs: [{name: Y, type: T}]
+profiles:
+  one-number:
+    when: min(begin) == max(begin) and all(begin == end)
+    why: Many an interface takes one number.
+""")
+
+
+def test_profiles_are_conditions_with_a_name() -> None:
+    pads = [([1, 1], [1, 1]), ([1, 2], [1, 2]), ([2, 2], [2, 3]), ([0, 0], [0, 0])]
+    bindings = [Binding(ONE_NUMBER, {"begin": b, "end": e}, {"X": (9, 9)}) for b, e in pads]
+    conditions = CaseConditions(ONE_NUMBER, bindings)
+    told = {
+        condition.told: (condition.text, condition.holds.tolist())
+        for marks in ([True, False, False, True], [False, True, True, False])
+        for condition in conditions.of(np.array(marks))
+        if condition.told
+    }
+    when = "min(begin) == max(begin) and all(begin == end)"
+    assert told == {
+        "a case within the profile one-number": (when, [True, False, False, True]),
+        "a case outside of the profile one-number": (f"not ({when})", [False, True, True, False]),
+    }
+
+
+def test_cases_that_do_not_fit_have_the_conditions_that_have_values_there() -> None:
+    attributes = [{"begin": [-1, 2]}, {"begin": [-1]}, {"end": [1, 1], "begin": [1, 1]}]
+    bindings = [Binding(ONE_NUMBER, a, {"X": (9, 9)}, tolerant=True) for a in attributes]
+    marks = np.array([True, True, False])
+    holding = {c.text: c.holds.tolist() for c in CaseConditions(ONE_NUMBER, bindings).of(marks)}
+    assert holding["any(begin <= -1)"] == [True, True, False]
+    assert holding["all(end == 0)"] == [True, True, False]

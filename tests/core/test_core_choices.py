@@ -257,3 +257,44 @@ def test_what_may_be_flushed_is_no_infinity() -> None:
     case = Case(operator.op, {"T": "f16"}, {"X": array.shape}, {})
     under = readings(operator, case, [array], answers(operator, case, [array]))
     assert under["flushes-subnormals"][1].expected.tolist() == [0]
+
+
+WINDOWS = """
+op: own.Windows
+types: {T: [f32]}
+attributes: {taps: {per: axis, min: 1}}
+dims: {N: {}, size: {per: axis}}
+inputs: [{name: X, type: T, shape: [N, size]}]
+let: {out: size + 9}
+define:
+  Sum:
+    at: {n: N, i: out}
+    over: {k: taps}
+    outside: skip
+    term: "X[n, i + k]"
+    combine: sum
+    finish: total / terms
+    unspecified: terms == 0
+  Index:
+    at: {n: N, i: out}
+    over: {k: taps}
+    keep: prod(i + k) < prod(size)
+    outside: skip
+    term: "X[n, i + k]"
+    combine: any_max
+    finish: flat(i + k, size)
+    unspecified: terms == 0
+  Above:
+    at: {n: N, i: out}
+    value: "Sum[n, i] + 1"
+outputs: [{name: Sum, type: T}, {name: Index, type: i64}, {name: Above, type: T}]
+"""
+
+
+def test_nothing_is_computed_where_nothing_comes_out() -> None:
+    """All terms of one row would be 10**17 numbers."""
+    operator, shape = read_operator(WINDOWS), (0, 1, 1, 1, 1)
+    case = Case(operator.op, {"T": "f32"}, {"X": shape}, {"taps": [10_000] * 4})
+    for output in answers(operator, case, [np.zeros(shape, np.float32)]):
+        assert output.expected.shape == (0, 10, 10, 10, 10)
+        assert output.open is None

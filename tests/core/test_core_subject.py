@@ -88,6 +88,28 @@ def test_changes_hold_together() -> None:
     )
 
 
+@pytest.mark.parametrize("part_first", [True, False])
+def test_a_text_around_what_was_there_is_around_a_changed_part(part_first: bool) -> None:
+    part = text("define.Y.finish", "B[filter]", "0")
+    around = text("define.Y.finish", "", "where(m == 0, original + B[filter], original)")
+    first, other = (part, around) if part_first else (around, part)
+    here = subject(conv())
+    together = Implementation(CONV, first).beside(other)
+    assert together is not None
+    both = here.under(together)[0]
+    bias = np.asarray(inputs_of(CONV, here.case)[2])
+    expected = here.outputs[0] - np.where(np.arange(6) == 0, 0, bias).reshape(1, 6, 1, 1)
+    np.testing.assert_array_equal(both, expected)
+
+
+def test_texts_that_are_written_anew_exclude_each_other() -> None:
+    part = text("define.Y.finish", "B[filter]", "0")
+    around = text("define.Y.finish", "", "original + 1")
+    anew = text("define.Y.finish", "", "total")
+    for first, other in [(anew, part), (around, anew), (around, around), (part, part)]:
+        assert Implementation(CONV, first).beside(other) is None
+
+
 @pytest.mark.parametrize(
     ("index", "template", "rows"),
     [
@@ -157,6 +179,40 @@ def test_outputs_that_are_larger_are_worked_out_where_their_shape_is_of_interest
     case = conv()
     (worked_out,) = Subject(CONV, case, inputs_of(CONV, case), {larger}).under(implementation)
     np.testing.assert_array_equal(worked_out[:, :, :5, :5], plain.outputs[0])
+
+
+def test_another_shape_is_different_however_large() -> None:
+    here = subject(conv())
+    for out in ("size * 2**20", "size * 2**40"):
+        implementation = Implementation(CONV, text("let.out", "", out))
+        (zeros,) = here.under(implementation)
+        assert zeros.shape[:2] == (2, 6)
+        assert zeros.shape != here.outputs[0].shape
+        assert here.answers(implementation)
+        ((lo, hi),) = here.ends(implementation, "standard")
+        assert lo.shape == hi.shape == here.unspecified(implementation)[0].shape == zeros.shape
+
+
+@pytest.mark.parametrize("terms", [2**14, 2**40])
+def test_a_smaller_shape_of_too_many_terms_is_different(terms: int) -> None:
+    fewer = TextChange(
+        "fewer",
+        (("let.out", "", "original - 1"), ("define.Y.over.c", "", f"{terms}")),
+    )
+    here, implementation = subject(conv()), Implementation(CONV, fewer)
+    (zeros,) = here.under(implementation)
+    assert zeros.shape == (2, 6, 4, 4)
+    ((lo, hi),) = here.ends(implementation, "standard")
+    assert lo.shape == hi.shape == zeros.shape
+
+
+def test_the_right_shape_of_too_many_terms_shows_nothing() -> None:
+    case, change = conv(), text("define.Y.over.c", "", "2**14")
+    here, implementation = subject(case), Implementation(CONV, change)
+    assert here.computed(implementation) is here.outputs
+    assert here.answers(implementation)
+    mutant = Mutant("many", "text", CONV.op, change, "There are many channels.")
+    assert kills(CONV, case, inputs_of(CONV, case), [mutant]) == frozenset()
 
 
 def test_of_a_habit_its_outputs_alone_are_accepted() -> None:

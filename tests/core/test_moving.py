@@ -14,9 +14,11 @@ import pytest
 from conformance import specification
 from conformance.core.answers import alike, specified
 from conformance.core.loader import load_operator
+from conformance.core.negative import broken_conditions, negative_tests
 from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
+from conformance.generate.definition_cases import draw_cases
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.reference import build as rules_build
 from conformance.resources import directory
@@ -90,6 +92,27 @@ def test_negative_tests_keep_their_names_and_levels(path: Path) -> None:
         assert broken == {v.condition for v in specification.violations(operator, entry.case)}
         assert len(broken) == 1, (vector.id, broken)
         assert specification.level_of(operator, entry.case) == entry.level, (vector.id, broken)
+
+
+STATED = {
+    "kernel.required",
+    "kernel_shape.required",
+    "kernel_size.required",
+    "norm_type.required",
+    "storage_order.max",
+    "storage_order.min",
+    "strides.required",
+}
+"""Conditions that documents state, and of which rules have no negative test."""
+
+
+@pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)
+def test_negative_tests_that_rules_have_not_are_of_what_documents_state(path: Path) -> None:
+    operator = definition(path)
+    tests = negative_tests(operator, draw_cases(operator, 60, seed=2))
+    rejecting = [entry.case for entry in recorded(path.stem) if entry.case.reject is not None]
+    known = {name for case in rejecting for name in broken_conditions(operator, case)}
+    assert {str(test.case.reject) for test in tests} <= known | STATED
 
 
 @pytest.mark.parametrize("path", MOVING, ids=lambda path: path.stem)

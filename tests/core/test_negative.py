@@ -14,8 +14,9 @@ from conformance.core.loader import load_operator
 from conformance.core.negative import broken_conditions, conditions, negative_tests
 from conformance.core.operator import Operator
 from conformance.core.operator_reader import read_operator
-from conformance.errors import InvalidCase, SpecError
+from conformance.errors import EvaluationError, InvalidCase, SpecError
 from conformance.model import Case
+from conformance.specification import violations
 
 
 def conv(attributes: dict[str, Any], **shapes: tuple[int, ...]) -> Case:
@@ -80,6 +81,41 @@ def test_what_is_ignored_is_not_broken() -> None:
     assert {"strides.min", "auto_pad.values"} <= rejected(operator, by_word)
 
 
+RESIZED = """
+op: own.Resized
+types: {T: [f32]}
+attributes:
+  index_type: {type: word, values: [i32, i64], default: i64}
+  pads: {list: true}
+dims: {size: {per: axis}}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: out, type: i64, shape: [length(size)], per: axis, min: 1}
+require:
+  two-pads: length(pads) == 2
+  begin-not-negative: entry(pads, 0) >= 0
+  end-not-negative: entry(pads, 1) >= 0
+define:
+  Y:
+    at: {i: out}
+    over: {k: size}
+    term: "X[k]"
+    combine: first_max
+    finish: flat(k, size) + prod(i) * 0
+outputs: [{name: Y, type: index_type}]
+"""
+
+
+def test_entries_of_tensors_types_of_outputs_and_both_ends_of_lists_are_tested() -> None:
+    operator = read_operator(RESIZED)
+    case = Case(
+        operator.op, {"T": "f32"}, {"X": (3, 2)}, {"pads": [0, 0]}, {"out": (2, 2)}, "whole"
+    )
+    assert violations(operator, case) == ()
+    expected = {"out.min", "index_type.values", "begin-not-negative", "end-not-negative"}
+    assert expected <= rejected(operator, case)
+
+
 def rejected(operator: Operator, case: Case) -> set[str | None]:
     return {test.case.reject for test in negative_tests(operator, [case])}
 
@@ -105,6 +141,28 @@ def test_what_else_is_broken_beside_a_bound_is_seen(
 ) -> None:
     case = conv(attributes, X=(1, 1, 5, 5), W=(1, 1, 3, 3))
     assert broken_conditions(load_operator("onnx.Conv-22"), case) == broken
+
+
+def test_conditions_have_values_in_negative_tests_where_their_names_have() -> None:
+    operator = load_operator("onnx.Conv-22")
+    cases = {test.case.reject: test.case for test in negative_tests(operator, CONV)}
+
+    def holds(text: str, name: str) -> bool:
+        return specification.condition_of(operator, text).holds(cases[name])
+
+    assert all(isinstance(holds("N == 1 and C > 2", str(name)), bool) for name in cases)
+    assert holds("any(strides < 1)", "strides.min")
+    assert holds("all(strides == 1)", "strides.length")
+    assert not holds("auto_pad == SAME_UPPER", "auto_pad.values")
+    assert holds("group == 1 and M > 0", "B.shape")
+    with pytest.raises(EvaluationError, match="different numbers of axes"):
+        holds("any(strides > kernel)", "strides.length")
+    convolution = load_operator("Convolution-1")
+    shapes = {"X": (1, 1, 3, 3), "W": (1, 1, 2, 2)}
+    case = Case(convolution.op, {"T": "f32"}, shapes, {}, reject="strides.required")
+    assert specification.condition_of(convolution, "N == 1").holds(case)
+    with pytest.raises(InvalidCase, match=r"no shape gives .strides. a value"):
+        specification.condition_of(convolution, "any(strides > 1)").holds(case)
 
 
 def test_no_valid_case_gives_no_test() -> None:

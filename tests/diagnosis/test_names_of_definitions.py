@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from conformance.core.evaluate import Evaluation
+from conformance.core.mutant_changes import TextChange
+from conformance.core.operator_reader import read_operator
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.case_separation import CaseSeparations
-from conformance.diagnosis.explain_failures import explain_failures
+from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.wording import describe_conditions
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, make_result
 from conformance.grade.outcome import Ending, Outcome
-from conformance.implementations import implementation_of
+from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Case, Result, Status, Vector
-from conformance.specification import build, find_spec, mutants_of
+from conformance.run.mutant_match import Prediction
+from conformance.specification import build, find_spec, interpretation_changes, mutants_of
+from conformance.suite.store import Suite
 
 OP = "onnx.MatMul-13"
 
@@ -150,3 +158,90 @@ def test_results_have_the_targets_that_people_can_read() -> None:
     assert "auto_pad is SAME_LOWER" in vector.edges
     assert [target for target in vector.edges if "..." in target] == []
     assert make_result(vector, Status.PASS).edges == vector.edges
+
+
+CONV = find_spec("onnx.Conv-22")
+
+
+def test_a_mutant_may_follow_an_interpretation_of_a_definition_besides() -> None:
+    shapes = {"X": (1, 1, 3, 3), "W": (2, 1, 2, 2), "B": (2,)}
+    case = Case(
+        CONV.op, {"T": "f32"}, shapes, {"pads": [1] * 4}, {}, pattern="whole+infinite+whole"
+    )
+    vector = build(CONV, case)
+    mutant = next(m for m in mutants_of(CONV) if m.id.startswith("define.Y.finish: B[filter]"))
+    read = interpretation_changes(CONV)["multiplies-padding"]
+    both = implementation_of(CONV, mutant.change, read)
+    outputs = subject_of(CONV, case, vector.arguments).under(both)
+    result = judge(vector, Outcome(Ending.RETURNED, outputs), level="must", precision={})
+    alone = Explanation((mutant,), {}, frozenset(), frozenset(), 0, 0)
+    (extended,) = extend_explanations(
+        [alone], CONV, [result], read=lambda _: vector, precision={}, level="must"
+    )
+    assert extended.agreements == {vector.id: Agreement.EQUAL}
+    specs = SimpleNamespace(get={CONV.op: CONV}.get, faults=lambda _: mutants_of(CONV))
+    suite = cast(Suite, SimpleNamespace(specs=specs, get=lambda _: vector))
+    assert Prediction(suite, "must", {})(result, (mutant.id,))
+
+
+TYPED = read_operator("""
+op: own.Typed
+types: {T: [f32]}
+attributes:
+  output_type: {type: word, values: [f32, f16], default: f32}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define: {Y: {at: {i: N}, value: "X[i]"}}
+outputs: [{name: Y, type: output_type}]
+""")
+
+
+def test_a_mutant_with_outputs_of_another_type_is_different() -> None:
+    """Zeros are the same number in both types."""
+    vector = build(TYPED, Case(TYPED.op, {"T": "f32"}, {"X": (2,)}, {}, pattern="zeros"))
+    half = TextChange("half", (("attributes.output_type.default", "", "f16"),))
+    implementation = implementation_of(TYPED, half)
+    passed = ObservedVector(TYPED, vector, None, precision={}, level="must")
+    assert passed.consistency(implementation) is Agreement.NONE
+    right, other = (
+        subject_of(TYPED, vector.case, vector.arguments).under(implementation_of(TYPED, *changes))
+        for changes in ((), (half,))
+    )
+    assert right[0].dtype != other[0].dtype
+    failed = ObservedVector(TYPED, vector, tuple(other), precision={}, level="must")
+    assert failed.agreement(implementation, {}) is Agreement.EQUAL
+
+
+AVERAGE = read_operator("""
+op: own.Average
+types: {T: [f32]}
+attributes: {begin: {per: axis, default: 0}, end: {per: axis, default: 0}}
+dims: {size: {per: axis}}
+inputs: [{name: X, type: T, shape: [size]}]
+define: {Y: {at: {i: size}, value: "X[i]"}}
+outputs: [{name: Y, type: T}]
+profiles:
+  one-number:
+    when: min(begin) == max(begin) and all(begin == end)
+    why: Many an interface takes one number.
+""")
+
+
+def test_failures_outside_of_a_profile_are_told_so() -> None:
+    pads = list(product((0, 1), repeat=2))
+    results = []
+    for begin, end in product(pads, pads):
+        attributes = {"begin": [*begin], "end": [*end]}
+        case = Case(AVERAGE.op, {"T": "f32"}, {"X": (3, 3)}, attributes, pattern="whole")
+        is_within = begin[0] == begin[1] and begin == end
+        status = Status.PASS if is_within else Status.FAIL
+        results.append(make_result(build(AVERAGE, case), status))
+    failed = [result for result in results if result.status is Status.FAIL]
+    passed = [result for result in results if result.status is Status.PASS]
+    many = [replace(r, id=f"{r.id}-{k}") for r in passed for k in range(9)]
+    separation = CaseSeparations(AVERAGE, failed, many).find(failed, failed)
+    assert separation is not None
+    described = describe_conditions(separation, AVERAGE, rejected=False, by_chance=False)
+    outside = "a case outside of the profile one-number"
+    assert described["sentence"] == f"Fails on exactly the vectors with {outside}."
+    assert [c["about"] for c in described["conditions"]] == ["Many an interface takes one number."]
