@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
-from conformance.core.implementation import Implementation
+from conformance.core.implementation import implementation_of
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
@@ -268,7 +268,7 @@ def _change(
         operator.element_condition(operator.define[output.name], elements)
     edits = tuple(_edits(roles, raw["change"], values))
     change = TextChange(id_, edits, where, elements if "elements" in raw else "")
-    changed = Implementation(operator, change).under([change])
+    changed = implementation_of(operator, change).under([change])
     trees = (
         [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
         for o in (operator, changed)

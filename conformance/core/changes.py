@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,12 +36,22 @@ def changed(operator: Operator, *changes: Change) -> Operator:
     Raises :class:`~conformance.errors.ExpressionError` where a place, or the part of its text that
     is to be replaced, does not exist, and SpecError where the result makes no sense.
     """
-    data = copy.deepcopy(dict(operator.data))
+    data: Any = dict(operator.data)
     data.pop("interpretations", None)  # they are changes of the original text
     for location, text in texts_of(operator, *changes).items():
-        section, last = _section(operator, data, location)
-        section[last] = _entry(text) if location.startswith("attributes.") else text
+        entry = _entry(text) if location.startswith("attributes.") else text
+        data = _with(data, location.split("."), entry)
     return operator_of(Source(operator.op, data))
+
+
+def _with(section: Any, way: Sequence[str], entry: Any) -> Any:
+    """A part of an operator's data with another entry; all beside the way to it is shared."""
+    if not way:
+        return entry
+    first, *rest = way
+    if isinstance(section, list):
+        return [_with(one, rest, entry) if one["name"] == first else one for one in section]
+    return {**section, first: _with(section.get(first), rest, entry)}
 
 
 def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -87,6 +88,12 @@ class Implementation:
             edits = [edit for text in texts for edit in text.changes]
             self._operators[texts] = changed(self.operator, *edits)
         return self._operators[texts]
+
+
+@lru_cache(maxsize=4096)
+def implementation_of(operator: Operator, *changes: DefinitionChange) -> Implementation:
+    """Return an operator under some changes, whose texts are read once."""
+    return Implementation(operator, *changes)
 
 
 class _Mutated(Evaluation):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conformance.core import exact
 from conformance.core.exact import Ball, MatrixLayout, Number, precision
 from conformance.dtypes import DTYPES
+from conformance.errors import EvaluationError
 
 fractions = st.builds(
     Fraction,
@@ -155,6 +156,13 @@ def test_a_single_wide_integer_is_added_to_infinity_and_compared_with_it() -> No
     infinite = exact.decode(np.asarray(np.inf), DTYPES["f64"])
     assert exact.rounded(exact.add(huge, infinite), DTYPES["f32"]) == np.inf
     assert exact.compared(huge, infinite) == -1
+
+
+@pytest.mark.parametrize("name", ["root", "signed_root"])
+@pytest.mark.parametrize("degree", [0, -1])
+def test_there_is_no_root_of_a_degree_below_1(name: str, degree: int) -> None:
+    with pytest.raises(EvaluationError, match=f"degree {degree}"):
+        exact.applied(name, arb(4), degree)
 
 
 @pytest.mark.parametrize(
