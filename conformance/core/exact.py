@@ -165,6 +165,19 @@ def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
     return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
 
 
+def differ(a: Number, b: Number) -> NDArray[np.bool_]:
+    """Mark the numbers that may differ: others are certainly the same."""
+    shape = np.broadcast_shapes(*(np.shape(part) for part in (a.num, a.den, b.num, b.den)))
+    if a.exp != b.exp:
+        return np.ones(shape, np.bool_)
+    marks = np.broadcast_to((a.num != b.num) | (a.den != b.den), shape)
+    if a.special is None and b.special is None:
+        return np.asarray(marks, np.bool_)
+    first, second = (0.0 if x.special is None else x.special for x in (a, b))
+    both_nan = np.isnan(first) & np.isnan(second)
+    return np.asarray(marks | ((first != second) & ~both_nan), np.bool_)
+
+
 def ends(value: Exact) -> tuple[Number, Number]:
     """Return the lower and the upper ends of balls, at the precision in force.
 
