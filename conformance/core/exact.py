@@ -29,6 +29,9 @@ from conformance.reference.exact import Integers, Ties, as_wide, bit_length, rou
 NARROW = 62
 """Bits that int64 is trusted with."""
 
+WHOLE_FLOATS = 53
+"""Bits of integers that are floats as they are, so that magnitudes are the same however held."""
+
 PART = 1 << 17
 """Numbers that are rounded at once: some 20 MB."""
 
@@ -142,11 +145,9 @@ def _object(entries: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.object
 def _longest(ints: Any) -> int:
     """The most bits of any of some integers, at least 1."""
     ints = np.asarray(ints)
-    if ints.dtype != object:
-        # Not by magnitudes: that of the lowest is not in its type.
-        ends = int(ints.min(initial=0)), int(ints.max(initial=0))
-        return max(1, *(end.bit_length() for end in ends))
-    return max((abs(int(entry)).bit_length() for entry in ints.ravel()), default=1) or 1
+    # Not by magnitudes: that of the lowest is not in its type.
+    ends = int(ints.min(initial=0)), int(ints.max(initial=0))
+    return max(1, *(end.bit_length() for end in ends))
 
 
 def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
@@ -166,13 +167,14 @@ def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
 
 
 def differ(a: Number, b: Number) -> NDArray[np.bool_]:
-    """Mark the numbers that may differ: others are certainly the same."""
-    shape = np.broadcast_shapes(*(np.shape(part) for part in (a.num, a.den, b.num, b.den)))
-    if a.exp != b.exp:
-        return np.ones(shape, np.bool_)
-    marks = np.broadcast_to((a.num != b.num) | (a.den != b.den), shape)
+    """Mark the numbers that differ."""
+    if _differ(a, b) and not (a.exp == b.exp and np.array_equal(a.den, b.den)):
+        less = Number(-b.num, b.den, b.exp, b.bits)
+        marks = np.asarray(_plus(a, less).num != 0, np.bool_)
+    else:
+        marks = np.asarray(a.num != b.num, np.bool_)
     if a.special is None and b.special is None:
-        return np.asarray(marks, np.bool_)
+        return marks
     first, second = (0.0 if x.special is None else x.special for x in (a, b))
     both_nan = np.isnan(first) & np.isnan(second)
     return np.asarray(marks | ((first != second) & ~both_nan), np.bool_)
@@ -353,9 +355,11 @@ def _over(a: Exact, b: Exact) -> Exact:
         den = a.den * (factor.denominator >> twos)
         return Number(num if factor > 0 else -num, den, a.exp - twos, bits)
     num, bits = _scaled(a.num, a.bits, b.den)
-    below = np.where(np.asarray(b.num) == 0, 1, as_wide(np.asarray(b.num)))
-    signed = as_wide(np.asarray(num)) * np.sign(below)
-    return Number(signed, as_wide(np.asarray(a.den)) * abs(below), a.exp - b.exp, bits)
+    num, below, den = (np.asarray(part) for part in (num, b.num, a.den))
+    if max(bits, b.bits + _longest(den)) > WHOLE_FLOATS:
+        num, below, den = as_wide(num), as_wide(below), as_wide(den)
+    below = np.where(below == 0, 1, below)
+    return Number(num * np.sign(below), den * abs(below), a.exp - b.exp, bits)
 
 
 def power(a: Exact, exponent: int) -> Exact:
