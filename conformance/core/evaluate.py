@@ -263,10 +263,11 @@ class Evaluation:
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
                     return _in_type(value.value, dtype, self._rounding_of(output))
-                low, high = (exact.rounded(end, dtype) for end in exact.ends(value.value))
-                undecided = (low != high) & ~np.isnan(low)
-                if not undecided.any() or bits >= MAX_PRECISION:
-                    return high
+                array = exact.decided(value.value, dtype)
+                if array is not None:
+                    return array
+                if bits >= MAX_PRECISION:
+                    return exact.rounded(exact.end(value.value, "upper"), dtype)
             bits *= 4
             evaluation = self.by(None)  # nothing but the value is wanted
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from conformance.core import bounds, exact
 from conformance.core.binding import Binding
 from conformance.core.changes import changed, condition, unchanged
-from conformance.core.evaluate import Evaluation
-from conformance.core.exact import Number
+from conformance.core.evaluate import FIRST_PRECISION, Evaluation
+from conformance.core.exact import Number, precision
 from conformance.core.index_space import Result
 from conformance.core.machine import EXACT, Simulation, Style, settled
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
@@ -192,24 +192,22 @@ class _Mutated(Evaluation):
     def _rounded(self, output: Output, dtype: DType) -> Array:
         """Round the elements that are not those of an evaluation whose are rounded already."""
         elements, known = self.limit or ("", self.original)
-        own, theirs = self._everywhere(output.name).value, known.value(output.name)
-        if not (dtype.is_float and isinstance(own, Real) and isinstance(theirs, Real)):
-            return super()._rounded(output, dtype)
-        number, other = own.value, theirs.value
-        if not (isinstance(number, Number) and isinstance(other, Number)):
-            return super()._rounded(output, dtype)
-        shape = np.shape(number.num)
-        if shape != np.shape(other.num):
-            return super()._rounded(output, dtype)
-        differing = exact.differ(number, other)
-        if elements:
-            differing = differing & known.holds(output.name, elements)
-        array = known.rounded(output, dtype)
-        if differing.any():
-            array = array.copy()
-            array[differing] = exact.rounded(
-                number.each(lambda each: np.broadcast_to(each, shape)[differing]), dtype
-            )
+        with precision(FIRST_PRECISION):
+            own, theirs = self._everywhere(output.name).value, known.value(output.name)
+            if not (dtype.is_float and isinstance(own, Real) and isinstance(theirs, Real)):
+                return super()._rounded(output, dtype)
+            shape = own.value.array.shape
+            if shape != theirs.value.array.shape:
+                return super()._rounded(output, dtype)
+            differing = exact.differ(own.value, theirs.value)
+            if elements:
+                differing = differing & known.holds(output.name, elements)
+            others = own.value.each(lambda array: np.broadcast_to(array, shape)[differing])
+            part = exact.decided(others, dtype)
+            if part is None:
+                return super()._rounded(output, dtype)
+        array = known.rounded(output, dtype).copy()
+        array[differing] = part
         return array
 
     def limited(self, elements: str, otherwise: Evaluation) -> None:
