@@ -7,11 +7,10 @@ Diagnosis and audit ask through these protocols. Rules of a family have them in
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from conformance.core.implementation import Implementation as ChangedDefinition
+from conformance.core.implementation import implementation_of as definition_under
 from conformance.core.operator import Operator
 from conformance.core.subject import Subject as DefinitionSubject
 from conformance.dtypes import Array
@@ -63,7 +62,8 @@ class EvaluatedCase(Protocol[I]):
 def implementation_of(spec: Specification, *changes: Change) -> Implementation:
     """Return an operator under some changes."""
     if not isinstance(spec, OpSpec):
-        return _of_definition(spec, changes)
+        stated: Sequence[Any] = changes
+        return definition_under(spec, *stated)
     return Altered(spec, *_of_rules(changes))
 
 
@@ -90,12 +90,6 @@ def may_be_together(spec: Specification, *changes: Change) -> bool:
     replacing = [change.replace for change in _of_rules(changes)]
     rules = list(chain(*replacing))
     return len(set(rules)) == len(rules) and not any(find_cycle(spec, *replacing))
-
-
-@lru_cache(maxsize=4096)
-def _of_definition(operator: Operator, changes: tuple[Any, ...]) -> ChangedDefinition:
-    """An operator under some changes, whose texts are parsed once."""
-    return ChangedDefinition(operator, *changes)
 
 
 def _of_rules(changes: Sequence[Change]) -> list[RuleChange]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from conformance.core.operator import Attribute, Dimension, Operator, Tensor, stored
 from conformance.core.plain import PlainVisitor
+from conformance.core.text_difference import text_difference
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
@@ -94,12 +95,8 @@ class Binding:
         other = copy(self)
         other.operator = operator
         other.visitor = PlainVisitor(other.value, self.visitor.ranks)
-        moved = set[str]()
-        for name, tree in operator.let.items():
-            before = self.operator.let.get(name)
-            if before is None or before.key != tree.key or not moved.isdisjoint(tree.names):
-                moved.add(name)
-        other._values = {name: v for name, v in self._values.items() if name not in moved}
+        reached = text_difference(self.operator, operator).reached
+        other._values = {name: v for name, v in self._values.items() if name not in reached}
         return other
 
     def value(self, name: str) -> Any:

@@ -19,6 +19,7 @@ from conformance.core.implementation import Implementation, along, wrong_part_ex
 from conformance.core.mutant_changes import PathChange, TextChange
 from conformance.core.operator import Definition, Operator
 from conformance.core.plain import PlainVisitor
+from conformance.core.text_difference import same_outline, same_text, text_difference
 from conformance.core.tree import Node
 from conformance.errors import ConformanceError, EvaluationError
 from conformance.model import Case
@@ -156,19 +157,14 @@ class _Columns:
     def __init__(self, batch: _Batch, operator: Operator, right: _Columns | None = None) -> None:
         self.batch, self.operator, self.right = batch, operator, right
         self.given = dict(batch.given)
-        self.moved = set[str]()
+        self.moved: frozenset[str] = frozenset()
         if right is not None:
-            self._move(right.operator)
+            difference = text_difference(right.operator, operator)
+            if difference.interface:
+                raise EvaluationError("another interface")
+            self.moved = difference.reached
         self.visitor = PlainVisitor(self.value, batch.ranks)
         self._values: dict[str, Any] = {}
-
-    def _move(self, original: Operator) -> None:
-        if self.operator.attributes != original.attributes:
-            raise EvaluationError("another interface")
-        for name, tree in self.operator.let.items():
-            before = original.let.get(name)
-            if before is None or before.key != tree.key or not self.moved.isdisjoint(tree.names):
-                self.moved.add(name)
 
     def value(self, name: str) -> Any:
         """Return the values of a name."""
@@ -230,7 +226,7 @@ class _Comparison:
         self.count, self.differing = right.batch.count, differing
         self.every = np.ones(self.count, np.bool_)
         self.none = np.zeros(self.count, np.bool_)
-        self.touched = other.moved | {name for name, where in differing.items() if where.any()}
+        self.touched = {*other.moved, *(name for name, where in differing.items() if where.any())}
         for name, tree in after.abbreviations.items():
             stated = before.abbreviations.get(name)
             if stated is None or not self._is_same(stated, tree):
@@ -238,16 +234,12 @@ class _Comparison:
 
     def _is_same(self, a: Node, b: Node) -> bool:
         """Whether nodes have one text, and speak of nothing that has other values."""
-        return a.key == b.key and self.touched.isdisjoint(a.names)
+        return same_text(a, b) and self.touched.isdisjoint(a.names)
 
     def of_definition(self) -> Bools:
         """Mark the cases in which the definition may have other elements."""
         before, after = self.definitions
-        outlines = [
-            (d.combine, [*d.at], [*d.over], d.rounding, d.keep is None, d.unspecified is None)
-            for d in (before, after)
-        ]
-        if outlines[0] != outlines[1]:
+        if not same_outline(before, after):
             return self.every
         try:
             result = self.none

@@ -17,11 +17,12 @@ from typing import Any
 
 from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
-from conformance.core.implementation import Implementation
+from conformance.core.implementation import implementation_of
 from conformance.core.loader import load_operator, shipped_names, waiting_files
 from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import OF_ENDS, Operator
+from conformance.core.text_difference import text_difference
 from conformance.core.tree import OF_TENSORS
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, ExpressionError, closest
@@ -266,13 +267,8 @@ def _change(
         operator.element_condition(operator.define[output.name], elements)
     edits = tuple(_edits(roles, raw["change"], values))
     change = TextChange(id_, edits, where, elements if "elements" in raw else "")
-    changed = Implementation(operator, change).under([change])
-    trees = (
-        [*o.let.items(), *((n, d.trees()) for n, d in o.define.items())]
-        for o in (operator, changed)
-    )
-    before, after = ([_keys(entry) for entry in entries] for entries in trees)
-    if before == after and _words(operator) == _words(changed):
+    changed = implementation_of(operator, change).under([change])
+    if text_difference(operator, changed).is_empty:
         raise Idle(f"{operator.op} computes the same with {id_}")
     return change
 
@@ -286,18 +282,6 @@ def _reading(operator: Operator, raw: str | Mapping[str, str], spelled: Iterable
     """The interpretation that excuses a mutant, if the operator has it."""
     name = raw if isinstance(raw, str) else _by_name(raw, spelled)
     return name if any(name == entry.name for entry in operator.interpretations) else ""
-
-
-def _keys(entry: tuple[str, Any]) -> Any:
-    name, trees = entry
-    return name, trees.key if hasattr(trees, "key") else [tree.key for tree in trees]
-
-
-def _words(operator: Operator) -> list[Any]:
-    """What an operator says beside its expressions."""
-    defaults = [attribute.default for attribute in operator.attributes.values()]
-    ends = [(d.combine, d.rounding, str(d.outside)) for d in operator.define.values()]
-    return [*defaults, *ends, *(output.type for output in operator.outputs)]
 
 
 def _edits(

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conformance.core.evaluate import Evaluation
 from conformance.core.index_space import IndexSpace
-from conformance.core.operator import Definition, Operator
+from conformance.core.operator import Operator
 from conformance.core.operator_reader import operator_of
+from conformance.core.text_difference import (
+    TextDifference,
+    same_outline,
+    same_text,
+    text_difference,
+)
 from conformance.core.tree import Node
 from conformance.errors import ConformanceError, ExpressionError
 from conformance.spec.syntax import parse_expression
@@ -36,12 +43,22 @@ def changed(operator: Operator, *changes: Change) -> Operator:
     Raises :class:`~conformance.errors.ExpressionError` where a place, or the part of its text that
     is to be replaced, does not exist, and SpecError where the result makes no sense.
     """
-    data = copy.deepcopy(dict(operator.data))
+    data: Any = dict(operator.data)
     data.pop("interpretations", None)  # they are changes of the original text
     for location, text in texts_of(operator, *changes).items():
-        section, last = _section(operator, data, location)
-        section[last] = _entry(text) if location.startswith("attributes.") else text
+        entry = _entry(text) if location.startswith("attributes.") else text
+        data = _with(data, location.split("."), entry)
     return operator_of(Source(operator.op, data))
+
+
+def _with(section: Any, way: Sequence[str], entry: Any) -> Any:
+    """A part of an operator's data with another entry; all beside the way to it is shared."""
+    if not way:
+        return entry
+    first, *rest = way
+    if isinstance(section, list):
+        return [_with(one, rest, entry) if one["name"] == first else one for one in section]
+    return {**section, first: _with(section.get(first), rest, entry)}
 
 
 def texts_of(operator: Operator, *changes: Change) -> dict[str, str]:
@@ -137,82 +154,88 @@ class _Replacement(ast.NodeTransformer):
         return self.others[part]
 
 
-def unchanged(original: Evaluation, other: Evaluation) -> frozenset[str]:
-    """Return the definitions of a changed operator that have the values of the original's.
+class Kept(NamedTuple):
+    """The definitions of a changed operator that have the original's values in a case.
 
-    They mean the same in this case: their indices, what they read and what they leave out have the
-    same values, though the text may differ.
+    Those ``combined`` may have other ends: what their terms combine to is the same.
     """
+
+    definitions: frozenset[str]
+    combined: frozenset[str]
+
+
+def unchanged(original: Evaluation, other: Evaluation) -> Kept:
+    """Return the definitions of a changed operator that mean what the original's do in a case.
+
+    Their indices, what they read and what they leave out have the same values, though the text may
+    differ.
+    """
+    difference = text_difference(original.operator, other.operator)
+    touched = _touched(original, other, difference)
     same: set[str] = set()
+    combined: set[str] = set()
     for name, definition in other.operator.define.items():
         before = original.operator.define.get(name)
-        if before is None or not _has_outline_of(before, definition):
-            continue
-        if _is_same_text(before, definition) and all(
-            _is_same(used, original, other, same) for used in definition.names
-        ):
-            same.add(name)
-            continue
-        try:
-            if _Comparison(original, other, name, same).is_equal():
+        if before is not None:
+            if name not in difference.define and touched.isdisjoint(definition.names):
                 same.add(name)
-        except ConformanceError:
-            continue
-    return frozenset(same)
+            elif same_outline(before, definition):
+                comparison = _Comparison(original, other, name, touched)
+                with suppress(ConformanceError):
+                    if comparison.combines_alike():
+                        combined.add(name)
+                        if comparison.ends_alike():
+                            same.add(name)
+        if name not in same:
+            touched.add(name)
+    return Kept(frozenset(same), frozenset(combined))
 
 
-def _has_outline_of(a: Definition, b: Definition) -> bool:
-    """Whether two definitions combine alike over indices of the same names."""
-    keys = [
-        (
-            d.combine,
-            d.rounding,
-            d.outside if isinstance(d.outside, str) else "",
-            [*d.at],
-            [*d.over],
-            d.keep is None,
-            d.term is None,
-            d.unspecified is None,
-            isinstance(d.outside, Node),
-        )
-        for d in (a, b)
-    ]
-    return keys[0] == keys[1]
+def _touched(original: Evaluation, other: Evaluation, difference: TextDifference) -> set[str]:
+    """The names whose values differ in a case."""
+    touched: set[str] = set()
+    if difference.interface:
+        given = other.operator.names.scope.keys() - other.operator.let.keys()
+        given -= other.operator.define.keys() | other.operator.tensors.keys()
+        touched |= {name for name in given if not _is_same_value(name, original, other)}
+    for name, tree in other.operator.let.items():
+        reached = name in difference.let or not touched.isdisjoint(tree.names)
+        if reached and not _is_same_value(name, original, other):
+            touched.add(name)
+    return touched
 
 
-def _is_same_text(a: Definition, b: Definition) -> bool:
-    return [t.key for t in a.trees()] == [t.key for t in b.trees()]
-
-
-def _is_same(name: str, original: Evaluation, other: Evaluation, same: set[str]) -> bool:
-    if name in other.operator.define:
-        return name in same
-    if name in other.operator.tensors:
-        return True
+def _is_same_value(name: str, original: Evaluation, other: Evaluation) -> bool:
     values = []
     for evaluation in (original, other):
         try:
             values.append(evaluation.binding.value(name))
         except ConformanceError as error:
-            # An index or an abbreviation of the definition has no value of the case's own.
-            values.append(str(error))
+            values.append(str(error))  # it has no value in this case
     return bool(values[0] == values[1])
 
 
 class _Comparison:
     """Compares two texts of one definition in one case, by values of all that is plain."""
 
-    def __init__(self, original: Evaluation, other: Evaluation, name: str, same: set[str]) -> None:
+    def __init__(
+        self, original: Evaluation, other: Evaluation, name: str, touched: Collection[str]
+    ) -> None:
         self.evaluations = original, other
         self.definitions = original.operator.define[name], other.operator.define[name]
-        self.same = same
-        self.spaces = tuple(
-            IndexSpace(evaluation, definition)
-            for evaluation, definition in zip(self.evaluations, self.definitions, strict=True)
-        )
+        self.touched = {*touched}
+        before, after = (definition.abbreviations for definition in self.definitions)
+        for abbreviation, tree in after.items():
+            if not self._is_same(before.get(abbreviation), tree):
+                self.touched.add(abbreviation)
+        self.spaces = self._new_spaces()
 
-    def is_equal(self) -> bool:
-        """Return whether each element is the same function of the same elements.
+    def _new_spaces(self) -> tuple[IndexSpace, ...]:
+        pairs = zip(self.evaluations, self.definitions, strict=True)
+        return tuple(IndexSpace(evaluation, definition) for evaluation, definition in pairs)
+
+    def combines_alike(self) -> bool:
+        """Return whether each element is made of the same terms, which are the same functions.
 
         Raises :class:`~conformance.errors.ConformanceError` for what has no value.
         """
@@ -220,31 +243,44 @@ class _Comparison:
         shapes = [(space.of_result, space.shape) for space in self.spaces]
         if shapes[0] != shapes[1]:
             return False
-        pairs = [
-            (before.keep, after.keep),
-            (before.term, after.term),
-            (before.finish, after.finish),
-            (before.unspecified, after.unspecified),
-            (before.outside, after.outside),
-        ]
-        return all(
-            self.equal(a, b) for a, b in pairs if isinstance(a, Node) and isinstance(b, Node)
-        )
+        keys = ("keep", "term", "outside")
+        return all(self._equal(getattr(before, key), getattr(after, key)) for key in keys)
 
-    def equal(self, a: Node, b: Node) -> bool:
+    def ends_alike(self) -> bool:
+        """Return whether what terms combine to is made an element by the same function.
+
+        Only of definitions that combine alike. Raises
+        :class:`~conformance.errors.ConformanceError` for what has no value.
+        """
+        before, after = self.definitions
+        combined = self.evaluations[0].combined(before.name)
+        if combined is not None:
+            self.spaces = self._new_spaces()
+            for space in self.spaces:
+                space.take(combined)
+        keys = ("finish", "unspecified")
+        return all(self._equal(getattr(before, key), getattr(after, key)) for key in keys)
+
+    def _equal(self, a: Node | str | None, b: Node | str | None) -> bool:
         """Return whether two nodes certainly have the same values."""
+        if not isinstance(a, Node) or not isinstance(b, Node):
+            return True  # their outlines are the same
+        if self._is_same(a, b):
+            return True
         a, b = (self._settled(node, space) for node, space in zip((a, b), self.spaces, strict=True))
         if "real" not in (a.kind.type, b.kind.type):
-            if a.key == b.key and a.op == "name" and a.value == "terms":
-                return True
             return _have_same_values(self.spaces[0].visit(a), self.spaces[1].visit(b))
         if (a.op, a.value, len(a.args)) != (b.op, b.value, len(b.args)):
             return False
         if a.op == "name" and a.value in self.definitions[0].abbreviations:
-            return self.equal(*(d.abbreviations[str(a.value)] for d in self.definitions))
-        if a.op == "read" and a.value in self.evaluations[1].operator.define:
-            return a.value in self.same and all(map(self.equal, a.args, b.args))
-        return all(map(self.equal, a.args, b.args))
+            return self._equal(*(d.abbreviations[str(a.value)] for d in self.definitions))
+        if a.op in ("name", "read") and a.value in self.touched:
+            return False
+        return all(map(self._equal, a.args, b.args))
+
+    def _is_same(self, a: Node | None, b: Node) -> bool:
+        """Whether nodes have one text, and speak of nothing that has other values."""
+        return same_text(a, b) and self.touched.isdisjoint(b.names)
 
     def _settled(self, node: Node, space: IndexSpace) -> Node:
         """A node, or the branch of it that a condition of the case takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, prod
 from typing import Any
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from conformance.core import bounds, exact
 from conformance.core.binding import Binding
 from conformance.core.exact import Number, precision
-from conformance.core.index_space import IndexSpace, Part, Result, concatenated
+from conformance.core.index_space import Combined, IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
+from conformance.core.tree import Kind, Node, constant
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import InvalidCase, TooLarge
 
@@ -85,6 +86,9 @@ class Evaluation:
         self.machine = machine if any(map(_is_float, self.inputs.values())) else None
         self._sources: dict[str, Real | Array] = {}
         self._results: dict[str, Result] = {}
+        self._combined: dict[str, Combined] = {}
+        self._arrays: dict[tuple[str, str], Array] = {}
+        self._holding: dict[tuple[str, str], NDArray[np.bool_]] = {}
 
     def by(self, machine: Machine | None) -> Evaluation:
         """Return the same case as another machine computes it."""
@@ -139,22 +143,48 @@ class Evaluation:
     def in_blocks(self, definition: Definition) -> Result:
         """Compute a definition, part by part of its longest index where there are many terms.
 
-        Raises :class:`~conformance.errors.TooLarge` for more terms than are evaluated.
+        The definition is the operator's of its name, or combines alike: what terms combine to is
+        computed once. Raises :class:`~conformance.errors.TooLarge` for more terms than are
+        evaluated.
         """
-        space = self.space(definition).without_unread()
+        space = self.space(definition)
+        known = self._combined.get(definition.name)
+        if known is not None:
+            space.take(known)
+            return space.finish()
+        space = space.without_unread()
         size = space.size
         if size > self.most_terms:
             raise TooLarge(f"{definition.name} is too large")
         if size <= BLOCK or not space.rows:
-            return space.evaluate()
+            combined = space.combine()
+            if combined is not None:
+                self._combined[definition.name] = combined
+            return space.finish()
         axis = int(np.argmax(space.shape[: space.rows]))
         extent = space.shape[axis]
         count = max(1, extent * BLOCK // size)
-        parts = [
-            self.space(definition, (axis, slice(first, first + count))).without_unread().evaluate()
-            for first in range(0, extent, count)
-        ]
+        parts = []
+        for first in range(0, extent, count):
+            part = self.space(definition, (axis, slice(first, first + count))).without_unread()
+            part.combine()
+            parts.append(part.finish())
         return concatenated(parts, axis)
+
+    def holds(self, name: str, elements: str) -> NDArray[np.bool_]:
+        """Return of which elements of a definition a condition holds."""
+        if (name, elements) not in self._holding:
+            definition = self.operator.define[name]
+            condition = self.operator.element_condition(definition, elements)
+            kind = Kind("int", indices=condition.kind.indices)
+            marks = Node("where", (condition, constant(1), constant(0)), kind)
+            value = self.in_blocks(replace(definition, finish=marks)).value
+            self._holding[name, elements] = np.asarray(value == 1)
+        return self._holding[name, elements]
+
+    def combined(self, name: str) -> Combined | None:
+        """Return what the terms of a definition combine to, if that is computed and kept."""
+        return self._combined.get(name)
 
     def space(self, definition: Definition, part: Part | None = None) -> IndexSpace:
         """Return a definition over its index space, or over a part of it."""
@@ -175,7 +205,7 @@ class Evaluation:
 
     def output(self, output: Output, wide: bool = False) -> Array:
         """Return one of the :meth:`outputs`."""
-        return self._arranged(output, self._rounded(output, self._dtype(output, wide)))
+        return self._arranged(output, self.rounded(output, self._dtype(output, wide)))
 
     def _dtype(self, output: Output, wide: bool) -> DType:
         dtype = DTYPES[self.dtype_of(output)]
@@ -191,7 +221,7 @@ class Evaluation:
             value = self.value(output.name)
             dtype = DTYPES[self.dtype_of(output)]
             if not isinstance(value, Real) or not dtype.is_float:
-                array = self._arranged(output, self._rounded(output, dtype))
+                array = self._arranged(output, self.rounded(output, dtype))
                 unspecified = self.result(output.name).unspecified
                 if isinstance(value, Real) and isinstance(value.value, Number):
                     fits = _fits_type(value.value, dtype, self._rounding_of(output))
@@ -217,6 +247,13 @@ class Evaluation:
             return allowed[0]
         raise InvalidCase(f"no input says the type of {output.name}")
 
+    def rounded(self, output: Output, dtype: DType) -> Array:
+        """Return the elements of an output in a type, in the shape of its definition."""
+        key = output.name, dtype.name
+        if key not in self._arrays:
+            self._arrays[key] = self._rounded(output, dtype)
+        return self._arrays[key]
+
     def _rounded(self, output: Output, dtype: DType) -> Array:
         bits, evaluation = FIRST_PRECISION, self
         while True:
@@ -226,10 +263,11 @@ class Evaluation:
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
                     return _in_type(value.value, dtype, self._rounding_of(output))
-                low, high = (exact.rounded(end, dtype) for end in exact.ends(value.value))
-                undecided = (low != high) & ~np.isnan(low)
-                if not undecided.any() or bits >= MAX_PRECISION:
-                    return high
+                array = exact.decided(value.value, dtype)
+                if array is not None:
+                    return array
+                if bits >= MAX_PRECISION:
+                    return exact.rounded(exact.end(value.value, "upper"), dtype)
             bits *= 4
             evaluation = self.by(None)  # nothing but the value is wanted
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
+from operator import is_not
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +30,9 @@ from conformance.reference.exact import Integers, Ties, as_wide, bit_length, rou
 
 NARROW = 62
 """Bits that int64 is trusted with."""
+
+WHOLE_FLOATS = 53
+"""Bits of integers that are floats as they are, so that magnitudes are the same however held."""
 
 PART = 1 << 17
 """Numbers that are rounded at once: some 20 MB."""
@@ -142,11 +147,9 @@ def _object(entries: Sequence[Any], shape: tuple[int, ...]) -> NDArray[np.object
 def _longest(ints: Any) -> int:
     """The most bits of any of some integers, at least 1."""
     ints = np.asarray(ints)
-    if ints.dtype != object:
-        # Not by magnitudes: that of the lowest is not in its type.
-        ends = int(ints.min(initial=0)), int(ints.max(initial=0))
-        return max(1, *(end.bit_length() for end in ends))
-    return max((abs(int(entry)).bit_length() for entry in ints.ravel()), default=1) or 1
+    # Not by magnitudes: that of the lowest is not in its type.
+    ends = int(ints.min(initial=0)), int(ints.max(initial=0))
+    return max(1, *(end.bit_length() for end in ends))
 
 
 def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
@@ -163,6 +166,33 @@ def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
     if value.special is None:
         return array
     return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
+
+
+def differ(a: Exact, b: Exact) -> NDArray[np.bool_]:
+    """Mark the numbers that differ; balls, where they are not the same ones."""
+    if not isinstance(a, Number) or not isinstance(b, Number):
+        marks = np.asarray(_are_others(as_ball(a).mid, as_ball(b).mid), np.bool_)
+    elif _differ(a, b) and not (a.exp == b.exp and np.array_equal(a.den, b.den)):
+        less = Number(-b.num, b.den, b.exp, b.bits)
+        marks = np.asarray(_plus(a, less).num != 0, np.bool_)
+    else:
+        marks = np.asarray(a.num != b.num, np.bool_)
+    if a.special is None and b.special is None:
+        return marks
+    first, second = (0.0 if x.special is None else x.special for x in (a, b))
+    both_nan = np.isnan(first) & np.isnan(second)
+    return np.asarray(marks | ((first != second) & ~both_nan), np.bool_)
+
+
+_are_others = np.frompyfunc(is_not, 2, 1)
+
+
+def decided(value: Exact, dtype: DType) -> Array | None:
+    """Round as :func:`rounded` does; None where balls are too large to decide."""
+    if isinstance(value, Number):
+        return rounded(value, dtype)
+    low, high = (rounded(end, dtype) for end in ends(value))
+    return high if not ((low != high) & ~np.isnan(low)).any() else None
 
 
 def ends(value: Exact) -> tuple[Number, Number]:
@@ -207,9 +237,12 @@ def _shifted(num: Integers, bits: int, by: int) -> tuple[Integers, int]:
     return (_widened(num, bits + by) << by, bits + by) if by else (num, bits)
 
 
-_balls = np.frompyfunc(
-    lambda num, den, exp: arb((fmpz(num), exp)) / den if den != 1 else arb((fmpz(num), exp)), 3, 1
-)
+def _ball(num: int, den: int, exp: int) -> arb:
+    """``num / den * 2**exp`` at the precision in force."""
+    return arb((fmpz(num), exp)) / den if den != 1 else arb((fmpz(num), exp))
+
+
+_balls = np.frompyfunc(_ball, 3, 1)
 
 
 def as_ball(value: Exact) -> Ball:
@@ -340,9 +373,11 @@ def _over(a: Exact, b: Exact) -> Exact:
         den = a.den * (factor.denominator >> twos)
         return Number(num if factor > 0 else -num, den, a.exp - twos, bits)
     num, bits = _scaled(a.num, a.bits, b.den)
-    below = np.where(np.asarray(b.num) == 0, 1, as_wide(np.asarray(b.num)))
-    signed = as_wide(np.asarray(num)) * np.sign(below)
-    return Number(signed, as_wide(np.asarray(a.den)) * abs(below), a.exp - b.exp, bits)
+    num, below, den = (np.asarray(part) for part in (num, b.num, a.den))
+    if max(bits, b.bits + _longest(den)) > WHOLE_FLOATS:
+        num, below, den = as_wide(num), as_wide(below), as_wide(den)
+    below = np.where(below == 0, 1, below)
+    return Number(num * np.sign(below), den * abs(below), a.exp - b.exp, bits)
 
 
 def power(a: Exact, exponent: int) -> Exact:
@@ -362,15 +397,30 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
         raise EvaluationError(f"there is no root of degree {parameters[0]}")
     row = FUNCTIONS[name].real
     assert row is not None
-    mid = as_ball(a).mid
-    values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(mid)
+    if isinstance(a, Number):
+        below: Any = np.asarray(a.num < 0)
+        num, den = as_wide(np.asarray(a.num)), as_wide(np.asarray(a.den))
+        values = np.frompyfunc(
+            lambda n, d: _of_number(row.exact, n, d, a.exp, ctx.prec, parameters), 2, 1
+        )(num, den)
+    else:
+        below = np.frompyfunc(lambda x: x < 0, 1, 1)(a.mid)
+        values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(a.mid)
     ball = Ball(np.asarray(values, object))
-    lost = np.frompyfunc(lambda x, y: x < 0 and not y.is_finite(), 2, 1)(mid, ball.mid)
+    lost = np.frompyfunc(lambda x, y: x and not y.is_finite(), 2, 1)(below, ball.mid)
     touched = _touched(a) | np.asarray(lost, np.bool_)
     if not np.any(touched):
         return ball
     with np.errstate(all="ignore"):
         return _with_specials(ball, row.limit(_shadow(a), *parameters), touched)
+
+
+@lru_cache(maxsize=1 << 15)
+def _of_number(
+    name: str, num: int, den: int, exp: int, _bits: int, parameters: tuple[int, ...]
+) -> arb:
+    """A function of ``num / den * 2**exp``, the same object for the same number and precision."""
+    return applied(name, _ball(num, den, exp), *parameters)
 
 
 def applied(name: str, x: arb, *parameters: int) -> arb:

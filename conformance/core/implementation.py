@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.core import bounds
+from conformance.core import bounds, exact
 from conformance.core.binding import Binding
 from conformance.core.changes import Change, changed, condition, is_around, unchanged
-from conformance.core.evaluate import Evaluation
-from conformance.core.exact import Number
+from conformance.core.evaluate import FIRST_PRECISION, Evaluation
+from conformance.core.exact import Number, precision
 from conformance.core.index_space import Result
 from conformance.core.machine import EXACT, Simulation, Style, settled
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.core.real import constant as real_constant
-from conformance.core.tree import Kind, Node, constant
 from conformance.dtypes import DTYPES, Array, DType, converted, name_of
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
@@ -91,6 +91,12 @@ class Implementation:
         return self._operators[texts]
 
 
+@lru_cache(maxsize=4096)
+def implementation_of(operator: Operator, *changes: DefinitionChange) -> Implementation:
+    """Return an operator under some changes, whose texts are read once."""
+    return Implementation(operator, *changes)
+
+
 class _Mutated(Evaluation):
     """An evaluation of a valid case under changes; what they do not reach is taken from another."""
 
@@ -107,7 +113,10 @@ class _Mutated(Evaluation):
         self.operator, self.paths = operator, paths
         self.inputs, self.machine = original.inputs, original.machine
         self.operands = original.operands
-        self._sources, self._results = original._sources, {}
+        self.original = original
+        self._sources, self._combined, self._arrays = original._sources, {}, {}
+        self._holding = {}
+        self._mixed: dict[str, Result] = {}
         if operator.attributes == original.operator.attributes:
             self.binding = original.binding.under(operator)
         else:
@@ -115,21 +124,23 @@ class _Mutated(Evaluation):
             types = original.binding.types
             self.binding = Binding(operator, attributes, shapes, original.operands, types)
         self.limit: tuple[str, Evaluation] | None = None
-        self.unchanged = self._unchanged(original)
-        for name in self.unchanged:
-            self._results[name] = original.result(name)
+        self._take_from(original)
 
-    def _unchanged(self, original: Evaluation) -> frozenset[str]:
-        if original.operator is self.operator:
-            same = frozenset(self.operator.define)
-        else:
-            same = unchanged(original, self)
+    def _take_from(self, original: Evaluation) -> None:
+        """Take what the changes do not reach, and what terms combine to where only ends differ."""
+        kept = unchanged(original, self)
         lost: set[str] = set()
         for name, definition in self.operator.define.items():
             moved = any(p.definition == name and self._shows(p) for p in self.paths)
             if moved or not lost.isdisjoint(definition.names):
                 lost.add(name)
-        return same - lost
+        self.unchanged = kept.definitions - lost
+        self._results = {name: original.result(name) for name in self.unchanged}
+        for name in kept.combined - lost:
+            original.result(name)
+            combined = original.combined(name)
+            if combined is not None:
+                self._combined[name] = combined
 
     def keeps_outputs(self, original: Evaluation) -> bool:
         """Return whether outputs certainly have the elements, shapes and types of another's."""
@@ -137,12 +148,24 @@ class _Mutated(Evaluation):
         return all(self._keeps(output, right, original) for output, right in pairs)
 
     def _keeps(self, output: Output, right: Output, original: Evaluation) -> bool:
-        if output.name not in self.unchanged or self.dtype_of(output) != original.dtype_of(right):
+        if not self._keeps_elements(output.name):
+            return False
+        if self.dtype_of(output) != original.dtype_of(right):
             return False
         return all(
             self.binding.flat(nodes) == original.binding.flat(right_nodes)
             for nodes, right_nodes in ((output.shape, right.shape), (output.omit, right.omit))
         )
+
+    def _keeps_elements(self, name: str) -> bool:
+        if self.limit is None:
+            return name in self.unchanged
+        elements, otherwise = self.limit
+        shapes = (
+            evaluation.binding.flat([*evaluation.operator.define[name].at.values()])
+            for evaluation in (self, otherwise)
+        )
+        return len({*shapes}) == 1 and not otherwise.holds(name, elements).any()
 
     def _shows(self, path: PathChange) -> bool:
         """Whether a path has both a full block and something else."""
@@ -152,23 +175,52 @@ class _Mutated(Evaluation):
 
     def result(self, name: str) -> Result:
         """Return what a definition gives, computed on first use, as the paths leave it."""
+        if self.limit is None or name in self.unchanged:
+            return self._everywhere(name)
+        if name not in self._mixed:
+            self._mixed[name] = self._limited(name, self._everywhere(name))
+        return self._mixed[name]
+
+    def _everywhere(self, name: str) -> Result:
+        """What a definition gives if the changes are of all elements."""
         if name not in self._results:
             result = super().result(name)
             for path in self.paths:
                 if path.definition == name and path.index in self.operator.define[name].at:
                     result = replace(result, value=self._on_path(result.value, path))
-            self._results[name] = self._limited(name, result)
+            self._results[name] = result
         return self._results[name]
 
-    def limited(self, elements: str, otherwise: Evaluation) -> _Mutated:
-        """Return the evaluation with other outputs where a condition on elements does not hold."""
+    def _rounded(self, output: Output, dtype: DType) -> Array:
+        """Round the elements that are not those of an evaluation whose are rounded already."""
+        elements, known = self.limit or ("", self.original)
+        with precision(FIRST_PRECISION):
+            own, theirs = self._everywhere(output.name).value, known.value(output.name)
+            if not (dtype.is_float and isinstance(own, Real) and isinstance(theirs, Real)):
+                return super()._rounded(output, dtype)
+            shape = own.value.array.shape
+            if shape != theirs.value.array.shape:
+                return super()._rounded(output, dtype)
+            differing = exact.differ(own.value, theirs.value)
+            if elements:
+                differing = differing & known.holds(output.name, elements)
+            others = own.value.each(lambda array: np.broadcast_to(array, shape)[differing])
+            part = exact.decided(others, dtype)
+            if part is None:
+                return super()._rounded(output, dtype)
+        array = known.rounded(output, dtype).copy()
+        array[differing] = part
+        return array
+
+    def limited(self, elements: str, otherwise: Evaluation) -> None:
+        """Take other outputs where a condition on elements does not hold."""
         self.limit = elements, otherwise
-        return self
 
     def by(self, machine: Machine | None) -> Evaluation:
         """Return the same case as another machine computes it, elements left alone among them."""
         other = copy(self)
         other._compute_by(machine)
+        other._mixed = {}
         if other.limit is not None:
             elements, otherwise = other.limit
             other.limit = elements, otherwise.by(machine)
@@ -182,7 +234,7 @@ class _Mutated(Evaluation):
         right = otherwise.result(name)
         if right.unspecified.shape != result.unspecified.shape:
             return result  # of another shape all is its own
-        mask = _holds_of(otherwise, name, elements)
+        mask = otherwise.holds(name, elements)
         unspecified = np.where(mask, result.unspecified, right.unspecified)
         if not isinstance(result.value, Real) and not isinstance(right.value, Real):
             return Result(np.where(mask, result.value, right.value), unspecified, result.choices)
@@ -246,6 +298,8 @@ class _Mutated(Evaluation):
 class _MutatedMachine(_Mutated, Simulation):
     """A mutated evaluation on a machine of some style."""
 
+    _rounded = Simulation._rounded
+
     def __init__(
         self,
         original: Evaluation,
@@ -256,7 +310,7 @@ class _MutatedMachine(_Mutated, Simulation):
     ) -> None:
         self.style = style
         super().__init__(original, operator, paths, attributes)
-        self._sources, self._results = {}, {}
+        self._sources, self._results, self._combined = {}, {}, {}
 
     def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
         if not isinstance(value, Real):
@@ -278,7 +332,7 @@ class _MutatedInputs(_Mutated):
     ) -> None:
         self.style = style
         super().__init__(original, operator, paths, attributes)
-        self._sources, self._results = {}, {}
+        self._sources, self._results, self._combined = {}, {}, {}
         if style.converts:
             self.inputs = {
                 name: self._passed(array) if isinstance(original.input(name), Real) else array
@@ -346,16 +400,8 @@ def _under(
     if not elements:
         return evaluation
     before = _under(original, implementation, holding[:-1], attributes) if holding[1:] else None
-    return evaluation.limited(elements, before or original)
-
-
-def _holds_of(evaluation: Evaluation, name: str, elements: str) -> Array:
-    """Of which elements of a definition a condition holds."""
-    definition = evaluation.operator.define[name]
-    condition = evaluation.operator.element_condition(definition, elements)
-    kind = Kind("int", indices=condition.kind.indices)
-    marks = Node("where", (condition, constant(1), constant(0)), kind)
-    return np.asarray(evaluation.in_blocks(replace(definition, finish=marks)).value == 1)
+    evaluation.limited(elements, before or original)
+    return before if evaluation.keeps_outputs(before or original) else evaluation
 
 
 def along(extent: Any, axis: str) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -53,6 +53,21 @@ class Result:
     value: Real | Array
     unspecified: NDArray[np.bool_]
     choices: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """What the terms of a definition combine to, before its end.
+
+    ``names`` are the total, the number of terms, and indices as they were chosen; ``over`` are
+    those as they were before, ``allowed`` which terms may be chosen, ``doubts`` where rounded
+    numbers decide.
+    """
+
+    names: Mapping[str, Any]
+    over: Mapping[str, Any]
+    allowed: NDArray[np.bool_] | None
+    doubts: tuple[NDArray[np.bool_], ...]
 
 
 def concatenated(parts: Sequence[Result], axis: int) -> Result:
@@ -192,11 +207,24 @@ class IndexSpace(PlainVisitor):
 
     # -- values
 
-    def evaluate(self) -> Result:
-        """Compute the definition."""
+    def combine(self) -> Combined | None:
+        """Combine the terms of the definition; None where it has none."""
+        if self.definition.term is None:
+            return None
+        self.names["total"], self.names["terms"] = self._combined(self.definition.term)
+        kept = ("total", "terms", *self.over)
+        names = {name: self.names[name] for name in kept}
+        return Combined(names, dict(self.over), self.allowed, tuple(self.doubts))
+
+    def take(self, combined: Combined) -> None:
+        """Go on from terms that are combined, of a definition that combines alike."""
+        self.names |= combined.names
+        self.over, self.allowed = dict(combined.over), combined.allowed
+        self.doubts = [*combined.doubts]
+
+    def finish(self) -> Result:
+        """Compute the elements of the definition from its terms, which are combined."""
         definition = self.definition
-        if definition.term is not None:
-            self.names["total"], self.names["terms"] = self._combined(definition.term)
         holds = False if definition.unspecified is None else self.visit(definition.unspecified)
         unspecified = self._arranged(np.asarray(holds))
         self._refuse_nothing(unspecified)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
+from conformance.core import implementation
 from conformance.core.evaluate import Interval
 from conformance.core.implementation import Implementation
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
@@ -38,11 +38,10 @@ def is_killed(subject: Subject, mutant: Mutant) -> bool:
     return not all(map(_accepts, subject.intervals(), outputs))
 
 
-@lru_cache(maxsize=4096)
 def implementation_of(operator: Operator, mutant: Mutant) -> Implementation:
     """Return the implementation of an operator with one of its mutants."""
     assert isinstance(mutant.change, TextChange | PathChange | HabitChange)
-    return Implementation(operator, mutant.change)
+    return implementation.implementation_of(operator, mutant.change)
 
 
 def _is_same(right: Array, output: Array) -> bool:

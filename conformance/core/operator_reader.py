@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copyreg
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -28,7 +27,7 @@ from conformance.core.operator import (
     fraction_of,
     kinds_of_types,
 )
-from conformance.core.parser import parse
+from conformance.core.parser import names_in, parse
 from conformance.core.patterns import PATTERNS
 from conformance.core.tree import NO_NAMES, NUMERIC, OF_TENSORS, Kind, Node
 from conformance.dtypes import DTYPES
@@ -143,10 +142,11 @@ class _Reader:
         """Yield names and expressions of ``let``, each after those that it speaks of."""
         waiting = dict(self.items("let"))
         while waiting:
-            used = {
-                name: set(re.findall(r"\w+", str(raw))) - {name} for name, raw in waiting.items()
-            }
-            ready = (name for name in waiting if used[name].isdisjoint(waiting))
+            ready = (
+                name
+                for name, raw in waiting.items()
+                if waiting.keys().isdisjoint(names_in(str(raw)) - {name})
+            )
             name = next(ready, next(iter(waiting)))
             yield name, waiting.pop(name)
 
@@ -171,7 +171,7 @@ class _Reader:
         """
         text = str(raw).lower() if isinstance(raw, bool) else str(raw)
         broken = Node("constant", (), _ANY, 0, 0)
-        if self.source.broken & set(re.findall(r"\w+", text)):
+        if self.source.broken & names_in(text):
             self.source.broken.add(str(path[-1]))
             return broken
         try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS, fail, of_type
 from conformance.core.tree import NO_NAMES, OF_TENSORS, Kind, Node, constant, word
@@ -42,7 +44,32 @@ def parse(
     of axes of each of its indices, None for a single one.
     Raises :class:`~conformance.errors.ExpressionError` with the offset of what is wrong.
     """
-    return _Parser(text, scope, words, shapes or {}).node(parse_expression(text))
+    shapes = shapes or {}
+    names = names_in(text)
+    kinds = tuple([(name, scope[name]) for name in names if name in scope])
+    read = tuple([(name, tuple(shapes[name])) for name in names if name in shapes])
+    try:
+        return _tree(text, kinds, words & names, read)
+    except ExpressionError:
+        # Hints name what else there is.
+        return _Parser(text, scope, words, shapes).node(parse_expression(text))
+
+
+@lru_cache(maxsize=1 << 14)
+def _tree(
+    text: str,
+    kinds: tuple[tuple[str, Kind], ...],
+    words: frozenset[str],
+    shapes: tuple[tuple[str, tuple[str | None, ...]], ...],
+) -> Node:
+    """The tree of a text, the same one wherever its names mean the same."""
+    return _Parser(text, dict(kinds), words, dict(shapes)).node(parse_expression(text))
+
+
+@lru_cache(maxsize=1 << 13)
+def names_in(text: str) -> frozenset[str]:
+    """Return the words of a text, of which some are names."""
+    return frozenset(re.findall(r"\w+", text))
 
 
 class _Parser:

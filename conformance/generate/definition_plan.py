@@ -13,7 +13,7 @@ any number of those that broadcast.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -37,10 +37,9 @@ MAX_CASES = 820
 MAX_LARGE = 8
 MAX_FAR = 10
 MAX_BY_TYPE = 100
-MAX_KILLERS = 20
 MAX_TWINS = 16
 """The cases of these kinds: large ones, those with elements far apart, those for types and axes,
-those that kill more mutants, those that differ from another in an attribute alone."""
+those that differ from another in an attribute alone."""
 
 LARGE_POOL = 60
 SEED_TRIES = 32
@@ -72,22 +71,17 @@ class PlannedCase:
     targets: tuple[str, ...]
 
 
-def plan(
-    operator: Operator,
-    seed: int,
-    *,
-    pool: int,
-    kills: Callable[[Case], frozenset[str]] | None = None,
-) -> tuple[PlannedCase, ...]:
+def plan(operator: Operator, seed: int, *, pool: int, suite: str = CORE) -> tuple[PlannedCase, ...]:
     """Select the cases of an operator's suites, from about ``pool`` random ones.
 
-    ``kills`` names the mutants that a case kills. The same arguments give the same cases.
+    Of a pool those of ``smoke`` are the same whether the others are selected or not. The same
+    arguments give the same cases.
     """
     selection = _Selection(operator, list(drawn_pool(operator, seed, pool)))
     smoke = selection.smoke()
-    core = selection.core(smoke, MAX_CASES - (0 if kills is None else MAX_KILLERS))
-    if kills is not None:
-        core += selection.killers([*smoke, *core], kills)
+    if suite == SMOKE:
+        return tuple(selection.planned(k, (SMOKE, CORE)) for k in smoke)
+    core = selection.core(smoke, MAX_CASES)
     larger = _Selection(operator, list(drawn_large(operator, seed, LARGE_POOL)), far=True)
     return (
         *(selection.planned(k, (SMOKE, CORE)) for k in smoke),
@@ -139,19 +133,6 @@ class _Selection:
         cases = greedy([self._by_type()], min(MAX_BY_TYPE, most - len(smoke)), smoke)
         taken = [*smoke, *cases]
         return cases + greedy(self._by_configuration(), most - len(taken), taken)
-
-    def killers(self, taken: list[int], kills: Callable[[Case], frozenset[str]]) -> list[int]:
-        """Cases that kill mutants which none of those taken kills."""
-        killed = frozenset[str]().union(*(kills(self.cases[k]) for k in taken))
-        cases: list[int] = []
-        for k in self.main:
-            more = frozenset() if k in taken else kills(self.cases[k]) - killed
-            if more:
-                killed |= more
-                cases.append(k)
-            if len(cases) == MAX_KILLERS:
-                break
-        return cases
 
     def twins(self, taken: Sequence[int]) -> list[PlannedCase]:
         """Cases that differ from one taken in an attribute alone, and show nothing new besides.

@@ -161,8 +161,8 @@ def make_definitions(
         is_claimed = claimed(operator, claim) if claim is not None else lambda _case: True
         planned = [
             entry
-            for entry in plan(operator, root, pool=SMOKE_POOL if is_smoke else POOL)
-            if is_claimed(entry.case) and (not is_smoke or SuiteName.SMOKE in entry.suites)
+            for entry in plan(operator, root, pool=SMOKE_POOL if is_smoke else POOL, suite=suite)
+            if is_claimed(entry.case)
         ]
         if not planned:
             raise UsageError(f"no case of {operator.op} is claimed")

@@ -158,6 +158,13 @@ def test_a_single_wide_integer_is_added_to_infinity_and_compared_with_it() -> No
     assert exact.compared(huge, infinite) == -1
 
 
+@pytest.mark.parametrize("name", ["root", "signed_root"])
+@pytest.mark.parametrize("degree", [0, -1])
+def test_there_is_no_root_of_a_degree_below_1(name: str, degree: int) -> None:
+    with pytest.raises(EvaluationError, match=f"degree {degree}"):
+        exact.applied(name, arb(4), degree)
+
+
 @pytest.mark.parametrize(
     ("number", "degree", "expected"), [(81, 4, 3), (0, 3, 0), (0.125, 3, 0.5), (1024, 5, 4)]
 )
@@ -171,3 +178,23 @@ def test_the_root_of_a_perfect_power_is_exact(number: float, degree: int, expect
 def test_there_is_no_root_of_degree_zero(function: str) -> None:
     with pytest.raises(EvaluationError, match="no root of degree 0"):
         exact.function(function, exact.decode(np.ones(2), DTYPES["f64"]), 0)
+
+
+def test_numbers_differ_by_value_and_balls_by_what_they_are_of() -> None:
+    thirds = exact.divide(exact.number(np.array([2, 3, 4])), exact.number(np.array([3, 3, 6])))
+    sixths = exact.divide(exact.number(np.array([4, 5, 4])), exact.number(np.asarray(6)))
+    assert exact.differ(thirds, sixths).tolist() == [False, True, False]
+    again = exact.divide(exact.number(np.array([2, 3, 5])), exact.number(np.array([3, 3, 6])))
+    roots = [exact.function("root", x, 2) for x in (thirds, again)]
+    assert exact.differ(*roots).tolist() == [False, False, True]
+    infinite = exact.decode(np.array([np.inf, np.nan, -np.inf]), DTYPES["f64"])
+    other = exact.decode(np.array([np.inf, np.nan, np.inf]), DTYPES["f64"])
+    assert exact.differ(infinite, other).tolist() == [False, False, True]
+
+
+def test_a_root_is_computed_for_each_precision() -> None:
+    with precision(40):
+        rough = exact.function("sqrt", exact.number(np.array([2])))
+    with precision(200):
+        fine = exact.function("sqrt", exact.number(np.array([2])))
+    assert fine.array[0].rel_accuracy_bits() > 150 > 60 > rough.array[0].rel_accuracy_bits()

@@ -11,6 +11,7 @@ from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.loader import load_operator
 from conformance.core.strata import strata_of, strata_with
+from conformance.generate import definition_plan
 from conformance.generate.definition_cover import Goal, greedy
 from conformance.generate.definition_plan import (
     MAX_CASES,
@@ -96,21 +97,12 @@ def test_the_same_seed_gives_the_same_cases() -> None:
     assert [case.case.id for case in first] != [case.case.id for case in other]
 
 
-def test_cases_that_alone_kill_a_mutant_are_added() -> None:
+def test_of_smoke_alone_only_its_cases_are_selected(monkeypatch: pytest.MonkeyPatch) -> None:
     operator = load_operator("onnx.Gemm-13")
-    pool = list(drawn_pool(operator, 3, 1500))
-    selected = {case.case.id for case in plan(operator, 3, pool=1500)}
-    rare = next(
-        case
-        for case in reversed(pool)
-        if case.types["T"] == "f32" and telling(operator, case).id not in selected
-    )
-
-    def kills(case: Case) -> frozenset[str]:
-        return frozenset({"rare"}) if case == rare else frozenset({"common"})
-
-    again = plan(operator, 3, pool=1500, kills=kills)
-    assert telling(operator, rare).id in {case.case.id for case in again}
+    smoke = [case for case in plan(operator, 3, pool=150) if "smoke" in case.suites]
+    # Large cases take long to draw, and no smoke suite has any.
+    monkeypatch.setattr(definition_plan, "drawn_large", None)
+    assert plan(operator, 3, pool=150, suite="smoke") == tuple(smoke)
 
 
 def test_a_selected_case_has_data_that_tell_elements_apart() -> None:
