@@ -180,8 +180,8 @@ def unchanged(original: Evaluation, other: Evaluation) -> Kept:
             if name not in difference.define and touched.isdisjoint(definition.names):
                 same.add(name)
             elif same_outline(before, definition):
-                comparison = _Comparison(original, other, name, touched)
                 with suppress(ConformanceError):
+                    comparison = _Comparison(original, other, name, touched)
                     if comparison.combines_alike():
                         combined.add(name)
                         if comparison.ends_alike():

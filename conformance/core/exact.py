@@ -393,8 +393,6 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
 
     Raises EvaluationError for a root of a degree below 1.
     """
-    if parameters and parameters[0] < 1:
-        raise EvaluationError(f"there is no root of degree {parameters[0]}")
     row = FUNCTIONS[name].real
     assert row is not None
     if isinstance(a, Number):
@@ -425,6 +423,8 @@ def _of_number(
 
 def applied(name: str, x: arb, *parameters: int) -> arb:
     """Apply a function to a ball: one of its methods, or a signed root."""
+    if name in ("root", "signed_root") and parameters[0] < 1:
+        raise EvaluationError(f"there is no root of the degree {parameters[0]}")
     if name == "signed_root":
         return applied("root", x, *parameters) if x >= 0 else -applied("root", -x, *parameters)
     if name == "root" and x.is_exact() and x >= 0:

@@ -174,12 +174,6 @@ def test_the_root_of_a_perfect_power_is_exact(number: float, degree: int, expect
     assert root == expected
 
 
-@pytest.mark.parametrize("function", ["root", "signed_root"])
-def test_there_is_no_root_of_degree_zero(function: str) -> None:
-    with pytest.raises(EvaluationError, match="no root of degree 0"):
-        exact.function(function, exact.decode(np.ones(2), DTYPES["f64"]), 0)
-
-
 def test_numbers_differ_by_value_and_balls_by_what_they_are_of() -> None:
     thirds = exact.divide(exact.number(np.array([2, 3, 4])), exact.number(np.array([3, 3, 6])))
     sixths = exact.divide(exact.number(np.array([4, 5, 4])), exact.number(np.asarray(6)))
