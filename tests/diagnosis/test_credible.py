@@ -65,7 +65,7 @@ def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
 def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> None:
     """Half of the failures look like another way to lose the end of a row; none is left alone."""
     op, held_out, other = (
-        "onnx.GlobalAveragePool-22",
+        ADAPTIVE,
         "window-tail-dropped-32",
         "global-rows-above-32-lose-the-rest",
     )
@@ -85,7 +85,7 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
 
 def test_one_failure_of_few_that_were_chosen_contradicts_a_name() -> None:
     """In a whole suite it may be of another bug; a search kept it for what it tells."""
-    op, fault = "onnx.GlobalAveragePool-22", bank("onnx.GlobalAveragePool-22")["divisor-one-more"]
+    op, fault = ADAPTIVE, bank(ADAPTIVE)["divisor-one-more"]
     results = [one for one in run(op, [fault.id]) if (one.dtype, one.rank) == ("f32", 4)]
     failed = [one for one in results if one.status in FAILED]
     assert len(failed) > 8
@@ -101,7 +101,7 @@ def test_one_failure_of_few_that_were_chosen_contradicts_a_name() -> None:
 
 def test_what_only_a_refused_name_explained_speaks_against_others() -> None:
     """Of channels in fours the last is not written: each of several names fits a part."""
-    op, held_out = "onnx.LpPool-22", "tail-channels-unwritten-4"
+    op, held_out = "onnx.AveragePool-22", "tail-channels-unwritten-4"
     results = [one for one in run(op, [held_out]) if (one.dtype, one.rank) == ("f32", 5)]
     assert sum(result.status in FAILED for result in results) > 20
     assert searched(op, results, without=[held_out]) == []

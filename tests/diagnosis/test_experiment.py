@@ -11,7 +11,7 @@ from stored import Operator
 from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.explanation import Explanation
 
-OP = "onnx.GlobalMaxPool-22"
+OP = "AdaptiveMaxPool-8"
 HELD_OUT = 4
 
 

@@ -221,7 +221,7 @@ class TestTheSameSeed:
 
 
 class TestSimpler:
-    @pytest.mark.parametrize("op", ["AvgPool-14", "onnx.LpPool-18", "AdaptiveMaxPool-8"])
+    @pytest.mark.parametrize("op", ["AvgPool-14", "AdaptiveMaxPool-8"])
     def test_steps_are_valid_and_lead_down(self, op: str) -> None:
         spec = find_spec(op)
         (case, *_) = sound(spec, 5, draw_fast(spec, 5, 10, root=7))

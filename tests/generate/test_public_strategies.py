@@ -13,8 +13,7 @@ import conformance
 from conformance import strategies
 from conformance.errors import UsageError
 from conformance.model import Case
-from conformance.spec import loader
-from conformance.spec.validity import violations
+from conformance.specification import find_spec, violations
 
 OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "onnx.MaxPool-22", "torch.lp_pool-2"]
 QUICK = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -25,9 +24,9 @@ def test_cases_are_valid_and_the_reference_answers_them(op: str) -> None:
     @QUICK
     @given(strategies.cases(op))
     def right(case: Case) -> None:
-        assert violations(loader.find_spec(op), case) == ()
+        assert violations(find_spec(op), case) == ()
         inputs = strategies.inputs(case)
-        assert inputs[0].shape == case.shapes[loader.find_spec(op).data.name]
+        assert inputs[0].shape == case.shapes["data"]
         outputs = conformance.reference(op, inputs, case.attributes)
         assert outputs[0].ndim == inputs[0].ndim
 
@@ -83,7 +82,7 @@ class TestShrinking:
 
 def test_a_specification_file(tmp_path: Path) -> None:
     file = tmp_path / "Mine-1.yaml"
-    text = Path(loader.find_spec("AvgPool-1").file).read_text(encoding="utf-8")
+    text = Path(find_spec("AvgPool-1").file).read_text(encoding="utf-8")
     file.write_text(text.replace("op: AvgPool-1", "op: Mine-1"), encoding="utf-8")
 
     @QUICK
