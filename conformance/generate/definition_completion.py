@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.core.data import inputs_of
-from conformance.core.kills import is_killed
 from conformance.core.operator import Operator
-from conformance.core.subject import Subject
 from conformance.generate.definition_pool import drawn_pool, in_type
-from conformance.generate.definition_suite import case_size
+from conformance.generate.definition_suite import TOGETHER, case_size, killing
 from conformance.generate.lacking import Added
 from conformance.generate.narrow import DECLARED, Claim, claimed
 from conformance.model import Case, Vector
@@ -32,9 +28,6 @@ from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, Survivor
 
 POOL = 5_000
 """Fresh cases of each element type and rank."""
-
-TOGETHER = 100
-"""Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
 
 
 @dataclass
@@ -129,17 +122,15 @@ class _Completion:
         """Try what is left on a case; keep its vector if that kills something."""
         partition = self.partitions[case.dtype]
         partition.tried += 1
-        open_mutants = [m for m in compress(runner.mutants, may) if m.id in partition.left]
-        if not open_mutants:
-            return
-        subject = Subject(self.operator, case, inputs_of(self.operator, case))
-        killed = {mutant.id for mutant in open_mutants if is_killed(subject, mutant)}
-        if not killed:
-            return
         entry = self.entries.get(case.id)
-        vector = build(self.operator, case) if entry is None else self.task.suite.read(entry)
-        kills = runner.restricted_to(killed).kills(vector)
-        if kills:
+
+        def made() -> Vector:
+            return build(self.operator, case) if entry is None else self.task.suite.read(entry)
+
+        among = may & [mutant.id in partition.left for mutant in runner.mutants]
+        found = killing(runner, case, among, made)
+        if found is not None:
+            vector, kills = found
             partition.left -= {kill.mutant for kill in kills}
             partition.kills[vector.id] = kills
             if entry is None:

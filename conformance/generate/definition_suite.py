@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
+from itertools import compress, groupby
 from math import prod
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.score import MutationScore
 from conformance.choices import SuiteName
+from conformance.core.data import inputs_of
+from conformance.core.kills import is_killed
 from conformance.core.negative import negative_tests
 from conformance.core.operator import Operator
+from conformance.core.subject import Subject
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.definition_plan import PlannedCase, plan
@@ -44,6 +49,9 @@ ENOUGH_KILLS = 3
 
 Those of smoke are tried on all, since a run of it alone counts only what they kill.
 """
+
+TOGETHER = 100
+"""Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
 
 BESIDE = 60
 """Further cases of a partition that what is not killed is tried on."""
@@ -74,20 +82,27 @@ class PartitionTask:
         counts: Counter[str] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
-        for entry in sorted(self.planned, key=lambda entry: case_size(entry.case)):
-            vector = build(self.operator, entry.case)
-            members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
-            if SuiteName.LARGE not in entry.suites:
-                enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
-                kills[vector.id] = _kills(runner, vector, counts, enough)
-        for case in self._further():
-            if all(counts[mutant.id] for mutant in runner.mutants):
-                break
-            vector = build(self.operator, case)
-            killed = _kills(runner, vector, counts, 1)
-            if killed and vector.id not in kills:
+        planned = sorted(self.planned, key=lambda entry: case_size(entry.case))
+        for first in range(0, len(planned), TOGETHER):
+            together = planned[first : first + TOGETHER]
+            may_differ = runner.may_differ([entry.case for entry in together])
+            for entry, may in zip(together, may_differ, strict=True):
+                vector = build(self.operator, entry.case)
+                members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
+                if SuiteName.LARGE not in entry.suites:
+                    enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
+                    among = may & [counts[mutant.id] < enough for mutant in runner.mutants]
+                    kills[vector.id] = runner.kills(vector, among)
+                    counts.update(kill.mutant for kill in kills[vector.id])
+        left = runner.restricted_to([m.id for m in runner.mutants if not counts[m.id]])
+        further = self._further() if left.mutants else []
+        for case, may in zip(further, left.may_differ(further), strict=True):
+            among = may & [not counts[mutant.id] for mutant in left.mutants]
+            found = killing(left, case, among, partial(build, self.operator, case))
+            if found is not None:
+                vector, kills[case.id] = found
                 members.append(Member(case, CORE, encode_vector(vector)))
-                kills[vector.id] = killed
+                counts.update(kill.mutant for kill in kills[case.id])
         never = frozenset(mutant.id for mutant in runner.mutants if not counts[mutant.id])
         tried = len(kills) + self.beside
         return PartitionVectors(self.partition, tuple(members), kills, never, tried)
@@ -213,14 +228,24 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
     )
 
 
-def _kills(
-    runner: MutantRunner, vector: Vector, counts: Counter[str], enough: int
-) -> tuple[Kill, ...]:
-    """Return what a vector kills of the mutants that too few have killed; count it."""
-    among = np.array([counts[mutant.id] < enough for mutant in runner.mutants])
-    killed = runner.kills(vector, among)
-    counts.update(kill.mutant for kill in killed)
-    return killed
+def killing(
+    runner: MutantRunner, case: Case, among: NDArray[np.bool_], made: Callable[[], Vector]
+) -> tuple[Vector, tuple[Kill, ...]] | None:
+    """Return the vector of a case that kills some mutants, and what; None if none is killed.
+
+    The vector, which takes longer than a look at its outputs, is made only if something is.
+    """
+    operator, sought = runner.spec, [*compress(runner.mutants, among)]
+    assert isinstance(operator, Operator)
+    if not sought:
+        return None
+    subject = Subject(operator, case, inputs_of(operator, case))
+    killed = {mutant.id for mutant in sought if is_killed(subject, mutant)}
+    if not killed:
+        return None
+    vector = made()
+    kills = runner.restricted_to(killed).kills(vector)
+    return (vector, kills) if kills else None
 
 
 def _suites(entry: PlannedCase) -> tuple[str, ...]:
