@@ -82,18 +82,21 @@ class PartitionTask:
         counts: Counter[str] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
-        planned = sorted(self.planned, key=lambda entry: case_size(entry.case))
-        for first in range(0, len(planned), TOGETHER):
-            together = planned[first : first + TOGETHER]
+        for entry in self.planned:
+            if SuiteName.LARGE in entry.suites:
+                members.append(_member(entry, build(self.operator, entry.case)))
+        small = [entry for entry in self.planned if SuiteName.LARGE not in entry.suites]
+        small.sort(key=lambda entry: case_size(entry.case))
+        for first in range(0, len(small), TOGETHER):
+            together = small[first : first + TOGETHER]
             may_differ = runner.may_differ([entry.case for entry in together])
             for entry, may in zip(together, may_differ, strict=True):
                 vector = build(self.operator, entry.case)
-                members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
-                if SuiteName.LARGE not in entry.suites:
-                    enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
-                    among = may & [counts[mutant.id] < enough for mutant in runner.mutants]
-                    kills[vector.id] = runner.kills(vector, among)
-                    counts.update(kill.mutant for kill in kills[vector.id])
+                members.append(_member(entry, vector))
+                enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
+                among = may & [counts[mutant.id] < enough for mutant in runner.mutants]
+                kills[vector.id] = runner.kills(vector, among)
+                counts.update(kill.mutant for kill in kills[vector.id])
         left = runner.restricted_to([m.id for m in runner.mutants if not counts[m.id]])
         further = self._further() if left.mutants else []
         for case, may in zip(further, left.may_differ(further), strict=True):
@@ -248,8 +251,10 @@ def killing(
     return (vector, kills) if kills else None
 
 
-def _suites(entry: PlannedCase) -> tuple[str, ...]:
-    return ("core", *entry.suites) if entry.suites == (SuiteName.LARGE,) else entry.suites
+def _member(entry: PlannedCase, vector: Vector) -> Member:
+    is_large = entry.suites == (SuiteName.LARGE,)
+    suites = ("core", *entry.suites) if is_large else entry.suites
+    return Member(entry.case, suites, encode_vector(vector))
 
 
 def _partition(case: Case) -> Partition:
