@@ -21,6 +21,7 @@ from conformance.core.operator import Definition, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.text_difference import same_outline, same_text, text_difference
 from conformance.core.tree import Node
+from conformance.core.watch import is_plain
 from conformance.errors import ConformanceError, EvaluationError
 from conformance.model import Case
 
@@ -267,7 +268,7 @@ class _Comparison:
                 holds = self.columns[side].visitor.visit(node.args[0])
                 pairs = [(arg, b) if side == 0 else (a, arg) for arg in node.args[1:]]
                 return np.where(holds, self.differ(*pairs[0]), self.differ(*pairs[1]))
-        if "real" not in (a.kind.type, b.kind.type):
+        if is_plain(a) and is_plain(b):
             if a.key == b.key and a.op == "name" and a.value == "terms":
                 return self.none
             return self._plain(a, b)
@@ -282,7 +283,7 @@ class _Comparison:
 
     @staticmethod
     def _is_single(node: Node) -> bool:
-        return not (node.kind.indices or node.kind.per) and node.names.isdisjoint({"total"})
+        return is_plain(node) and not (node.kind.indices or node.kind.per)
 
     def _plain(self, a: Node, b: Node) -> Bools:
         """Mark the cases in which plain values differ at any of their indices."""

@@ -64,7 +64,9 @@ class PlainVisitor:
 
     def apply(self, node: Node, *args: Any) -> Any:
         """Apply an operation to the values of its arguments, entry by entry."""
-        row = FUNCTIONS[node.op]
+        row = FUNCTIONS.get(node.op)
+        if row is None:
+            raise EvaluationError(f"{node.op} of a tensor has no plain value")
         if row.over_axes:
             try:
                 return row.plain(*args)

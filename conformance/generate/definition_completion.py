@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,9 @@ from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import survivors_of_tries
 from conformance.audit.score import kill_levels
-from conformance.core.data import inputs_of
-from conformance.core.kills import is_killed
 from conformance.core.operator import Operator
-from conformance.core.subject import Subject
 from conformance.generate.definition_pool import drawn_pool, in_type
-from conformance.generate.definition_suite import case_size
+from conformance.generate.definition_suite import TOGETHER, case_size, killing
 from conformance.generate.lacking import Added
 from conformance.generate.narrow import DECLARED, Claim, claimed
 from conformance.model import Case, Vector
@@ -38,9 +34,6 @@ POOL = 5_000
 PATIENCE = 100
 """Vectors made one after the other that kill nothing new at level must, after which no mutant is
 tried there: an interpretation gives what it gives, though none is said to excuse it."""
-
-TOGETHER = 100
-"""Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
 
 
 @dataclass
@@ -143,15 +136,15 @@ class _Completion:
         partition.tried += 1
         entry = self.entries.get(case.id)
         open_names = {name for _, name in partition.left}.difference(entry.kills if entry else ())
-        open_mutants = [m for m in compress(runner.mutants, may) if m.id in open_names]
-        if not open_mutants:
+
+        def made() -> Vector:
+            return build(self.operator, case) if entry is None else self.task.suite.read(entry)
+
+        among = may & [mutant.id in open_names for mutant in runner.mutants]
+        found = killing(runner, case, among, made)
+        if found is None:
             return
-        subject = Subject(self.operator, case, inputs_of(self.operator, case))
-        killed = {mutant.id for mutant in open_mutants if is_killed(subject, mutant)}
-        if not killed:
-            return
-        vector = build(self.operator, case) if entry is None else self.task.suite.read(entry)
-        kills = runner.restricted_to(killed).kills(vector)
+        vector, kills = found
         reached = partition.left.intersection(kill_levels(kills))
         partition.in_vain = 0 if reached else partition.in_vain + 1
         if reached:

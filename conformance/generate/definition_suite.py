@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
+from itertools import compress, groupby
 from math import prod
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import survivors_of_tries
 from conformance.audit.score import MutationScore, kill_levels
 from conformance.choices import SuiteName
+from conformance.core.data import inputs_of
+from conformance.core.kills import is_killed
 from conformance.core.negative import negative_tests
 from conformance.core.operator import Operator
+from conformance.core.subject import Subject
 from conformance.errors import UsageError
 from conformance.generate.definition_cases import draw_cases
 from conformance.generate.definition_plan import PlannedCase, plan
@@ -46,6 +51,9 @@ ENOUGH_KILLS = 3
 
 Those of smoke are tried on all, since a run of it alone counts only what they kill.
 """
+
+TOGETHER = 100
+"""Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
 
 BESIDE = 60
 """Further cases of a partition that what is not killed is tried on."""
@@ -76,20 +84,30 @@ class PartitionTask:
         counts: Counter[Hashable] = Counter()
         members: list[Member] = []
         kills: dict[str, tuple[Kill, ...]] = {}
-        for entry in sorted(self.planned, key=lambda entry: case_size(entry.case)):
-            vector = build(self.operator, entry.case)
-            members.append(Member(entry.case, _suites(entry), encode_vector(vector)))
-            if SuiteName.LARGE not in entry.suites:
+        for entry in self.planned:
+            if SuiteName.LARGE in entry.suites:
+                members.append(_member(entry, build(self.operator, entry.case)))
+        small = [entry for entry in self.planned if SuiteName.LARGE not in entry.suites]
+        small.sort(key=lambda entry: case_size(entry.case))
+        for first in range(0, len(small), TOGETHER):
+            together = small[first : first + TOGETHER]
+            may_differ = runner.may_differ([entry.case for entry in together])
+            for entry, may in zip(together, may_differ, strict=True):
+                vector = build(self.operator, entry.case)
+                members.append(_member(entry, vector))
                 enough = sys.maxsize if SuiteName.SMOKE in entry.suites else ENOUGH_KILLS
-                kills[vector.id] = _kills(runner, vector, counts, enough)
-        for case in self._further():
-            if all(_is_settled(mutant, counts, 1) for mutant in runner.mutants):
-                break
-            vector, goals = build(self.operator, case), len(counts)
-            killed = _kills(runner, vector, counts, 1)
-            if len(counts) > goals and vector.id not in kills:
+                kills[vector.id] = _kills(runner, vector, counts, enough, may)
+        left = runner.restricted_to(_open(runner, counts, 1))
+        further = self._further() if left.mutants else []
+        for case, may in zip(further, left.may_differ(further), strict=True):
+            sought = _open(left, counts, 1)
+            among = may & [mutant.id in sought for mutant in left.mutants]
+            found = killing(left, case, among, partial(build, self.operator, case))
+            goals = len(counts)
+            counts.update(kill_levels(found[1]) if found is not None else ())
+            if found is not None and len(counts) > goals and case.id not in kills:
+                vector, kills[case.id] = found
                 members.append(Member(case, CORE, encode_vector(vector)))
-                kills[vector.id] = killed
         tried = len(kills) + self.beside
         return PartitionVectors(self.partition, tuple(members), kills, tried)
 
@@ -211,23 +229,53 @@ def _made(operator: Operator, parts: Sequence[PartitionVectors], root: int) -> M
 
 
 def _kills(
-    runner: MutantRunner, vector: Vector, counts: Counter[Hashable], enough: int
+    runner: MutantRunner,
+    vector: Vector,
+    counts: Counter[Hashable],
+    enough: int,
+    may: NDArray[np.bool_],
 ) -> tuple[Kill, ...]:
     """Return what a vector kills of the mutants that too few have killed; count it by level."""
-    among = np.array([not _is_settled(mutant, counts, enough) for mutant in runner.mutants])
-    killed = runner.kills(vector, among)
+    sought = _open(runner, counts, enough)
+    killed = runner.kills(vector, may & [mutant.id in sought for mutant in runner.mutants])
     counts.update(kill_levels(killed))
     return killed
 
 
-def _is_settled(mutant: Mutant, counts: Counter[Hashable], enough: int) -> bool:
-    """Whether enough vectors kill a mutant, at level must too if nothing excuses it there."""
-    levels = ("should",) if mutant.excused_by else ("should", "must")
-    return all(counts[level, mutant.id] >= enough for level in levels)
+def _open(runner: MutantRunner, counts: Counter[Hashable], enough: int) -> frozenset[str]:
+    """The mutants that too few vectors kill, at level must too if nothing excuses them there."""
+
+    def is_open(mutant: Mutant) -> bool:
+        levels = ("should",) if mutant.excused_by else ("should", "must")
+        return any(counts[level, mutant.id] < enough for level in levels)
+
+    return frozenset(mutant.id for mutant in runner.mutants if is_open(mutant))
 
 
-def _suites(entry: PlannedCase) -> tuple[str, ...]:
-    return ("core", *entry.suites) if entry.suites == (SuiteName.LARGE,) else entry.suites
+def killing(
+    runner: MutantRunner, case: Case, among: NDArray[np.bool_], made: Callable[[], Vector]
+) -> tuple[Vector, tuple[Kill, ...]] | None:
+    """Return the vector of a case that kills some mutants, and what; None if none is killed.
+
+    The vector, which takes longer than a look at its outputs, is made only if something is.
+    """
+    operator, sought = runner.spec, [*compress(runner.mutants, among)]
+    assert isinstance(operator, Operator)
+    if not sought:
+        return None
+    subject = Subject(operator, case, inputs_of(operator, case))
+    killed = {mutant.id for mutant in sought if is_killed(subject, mutant)}
+    if not killed:
+        return None
+    vector = made()
+    kills = runner.restricted_to(killed).kills(vector)
+    return (vector, kills) if kills else None
+
+
+def _member(entry: PlannedCase, vector: Vector) -> Member:
+    is_large = entry.suites == (SuiteName.LARGE,)
+    suites = ("core", *entry.suites) if is_large else entry.suites
+    return Member(entry.case, suites, encode_vector(vector))
 
 
 def _partition(case: Case) -> Partition:

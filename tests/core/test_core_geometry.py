@@ -46,6 +46,15 @@ def test_a_branch_decides() -> None:
     assert marked(change, *cases) == [False, True, False]
 
 
+@pytest.mark.parametrize("condition", ["lowest(X) == bottom(X)", "small"])
+def test_a_condition_on_numbers_decides_nothing(condition: str) -> None:
+    """Restated pooling compares the largest number with the lowest of its type."""
+    either = f"where({condition}, 0 * total, total)"
+    named = ("define.Y.with.small", "", "lowest(X) == bottom(X)")
+    change = TextChange("c", (named, ("define.Y.finish", "", either)))
+    assert marked(change, conv()) == [True]
+
+
 def test_a_condition_and_an_extent_decide() -> None:
     change = TextChange("f", (("define.Y.term", "n", "0"),), where="group == 2")
     assert marked(change, conv(), conv(group=2)) == [False, False]  # a batch of 1
