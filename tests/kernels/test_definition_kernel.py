@@ -11,7 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from conformance.kernels import KernelRun, grade_kernel
+from conformance.generate import definition_suite
+from conformance.kernels import KernelRun, fresh, grade_kernel
 from conformance.kernels.fresh import fresh_suite
 from conformance.specification import find_spec, outputs
 
@@ -29,6 +30,7 @@ def kernel(A, B, C=None, alpha=1.0, beta=1.0, transA=0, transB=0):
         return total.astype(A.dtype)
 """
 OP = "onnx.Gemm-13"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 CONV, MATMUL = "onnx.Conv-22", "onnx.MatMul-13"
 QUICK = ("sums", "first-bytes", "second-tensor", "no-attributes")
 
@@ -71,6 +73,17 @@ def test_a_seed_decides_cases_and_data(tmp_path: Path, *, exhaustive: bool) -> N
     first, other, *again = ([entry.id for entry in s.manifest.vectors] for s in suites)
     assert all(ids == first for ids in again)
     assert not {*first} & {*other}
+
+
+def test_an_operator_of_your_own_gets_a_selection_with_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(definition_suite, "SMOKE_POOL", 60)
+    monkeypatch.setattr(fresh, "with_large", lambda _spec, vectors, *_: vectors)
+    spec = find_spec(str(EXAMPLES / "own.LocallyConnected.yaml"))
+    cases = [v.case for v in fresh_suite(spec, tmp_path / "s", seed=3, suite="smoke").vectors()]
+    varied = {number for c in cases for number, p in enumerate(c.pattern.split("+")) if "-" in p}
+    assert varied == {0, 1, 2}
 
 
 Key = Callable[[list[Any], dict[str, Any]], object]
