@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -109,7 +109,7 @@ class MutationScore:
         )
 
 
-def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
+def kill_levels(kills: Iterable[Kill]) -> Iterator[tuple[str, str]]:
     """Yield what makes a vector valuable: the mutants that it kills, at either level."""
     for kill in kills:
         yield "should", kill.mutant

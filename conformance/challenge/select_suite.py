@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate import plan
 from conformance.generate.definition_suite import make_definitions
-from conformance.generate.definition_twins import with_other_data
 from conformance.generate.large import with_large
+from conformance.generate.paired_cases import with_paired_cases
 from conformance.generate.suites import versions
-from conformance.generate.twins import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.model import OpSpec
 from conformance.specification import Specification, mutants_of
@@ -81,14 +80,10 @@ def select_suite(
                 return declared is None or declared.reason_against(spec, case) is None
 
             vectors = [v for v, _ in plan.members([operator], suite) if allowed(v.case)]
-            ordered: Iterable[Vector]
-            if isinstance(spec, OpSpec):
-                ordered = with_twins(spec, vectors, seed % SEEDS, suite)
-                ordered = with_large(spec, ordered, seed % SEEDS, suite, allowed)
-            else:
-                ordered = with_other_data(spec, vectors, seed % SEEDS, suite)
-            for vector in ordered:
-                yield vector, operator.suites.get(vector.id, (suite,))
+            paired = with_paired_cases(spec, vectors, seed % SEEDS, suite)
+            for vector in with_large(spec, paired, seed % SEEDS, suite, allowed):
+                if allowed(vector.case):  # as a paired case with another attribute may not be
+                    yield vector, operator.suites.get(vector.id, (suite,))
 
     return write_suite(
         out,

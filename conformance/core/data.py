@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from conformance.core.operator import Operator, Tensor
 from conformance.core.patterns import GENERAL, PATTERNS, can_hold, fill
+from conformance.core.varied_data import MARK, is_pattern, plain_pattern, varied
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import InvalidCase
 from conformance.model import Case
@@ -25,7 +27,7 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
     element type cannot hold.
     """
     filled, patterns = filled_tensors(operator), case.pattern.split(SEPARATOR)
-    if len(patterns) != len(filled) or not set(patterns) <= PATTERNS.keys():
+    if len(patterns) != len(filled) or not all(map(is_pattern, patterns)):
         expected = f"{len(filled)} of {', '.join(PATTERNS)}"
         raise InvalidCase(f"the pattern is {case.pattern!r}, not {expected}")
     pattern_by_name = {t.name: name for t, name in zip(filled, patterns, strict=True)}
@@ -36,14 +38,29 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
         if name in case.operands:
             arrays.append(np.array(case.operands[name], dtype.numpy))
         elif name in case.shapes:
-            pattern = pattern_by_name[name]
+            pattern = plain_pattern(pattern_by_name[name])
             if not can_hold(dtype, pattern):
                 raise InvalidCase(f"{name} is of {dtype.name}, which cannot hold {pattern}")
             key = case.seed if name == first else _key(case.seed, name)
-            arrays.append(fill(pattern, key, case.shapes[name], dtype))
+            array = fill(pattern, key, case.shapes[name], dtype)
+            arrays.append(varied(array, pattern_by_name[name], key))
         else:
             arrays.append(None)
     return arrays
+
+
+def plain_patterns(case: Case) -> list[str]:
+    """List the patterns of a case, one for each tensor, without their variations."""
+    return [plain_pattern(pattern) for pattern in case.pattern.split(SEPARATOR)]
+
+
+def varied_case(operator: Operator, case: Case, tensor: str, variation: str) -> Case:
+    """Return a case whose data differ from its own in one tensor, by a variation."""
+    names = [filled.name for filled in filled_tensors(operator)]
+    patterns = case.pattern.split(SEPARATOR)
+    at = names.index(tensor)
+    patterns[at] = f"{plain_pattern(patterns[at])}{MARK}{variation}"
+    return replace(case, pattern=SEPARATOR.join(patterns))
 
 
 def _key(seed: int, name: str) -> int:

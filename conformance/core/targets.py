@@ -16,7 +16,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from conformance.core.binding import Binding
-from conformance.core.data import SEPARATOR, filled_tensors
+from conformance.core.data import filled_tensors, plain_patterns
 from conformance.core.expression_text import text_of
 from conformance.core.operator import Attribute, Operator, Tensor, stored
 from conformance.core.tree import Kind, Node, constant
@@ -126,7 +126,7 @@ class _CaseTargets:
             self._attribute(attribute)
         self._departures()
         filled = filled_tensors(self.operator)
-        for tensor, pattern in zip(filled, self.case.pattern.split(SEPARATOR), strict=True):
+        for tensor, pattern in zip(filled, plain_patterns(self.case), strict=True):
             self._tensor(tensor, pattern)
         self._broadcast_patterns()
         for group, length in self.binding.lengths.items():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.data import SEPARATOR, patterns_of, plain_patterns
 from conformance.core.operator import Operator
+from conformance.core.varied_data import is_pattern
 from conformance.errors import ConformanceError
 from conformance.generate.definition_cases import is_small
 from conformance.generate.definition_pool import MAX_LARGE_TERMS
@@ -41,9 +42,11 @@ def has_small_inputs(case: Case) -> bool:
 
 def fills(operator: Operator, case: Case) -> bool:
     """Return whether each tensor has a pattern that its element type can hold."""
+    if not all(map(is_pattern, case.pattern.split(SEPARATOR))):
+        return False
     if any(dtype not in operator.types[name] for name, dtype in case.types.items()):
         return False
-    choices, patterns = patterns_of(operator, case.types), case.pattern.split(SEPARATOR)
+    choices, patterns = patterns_of(operator, case.types), plain_patterns(case)
     return len(patterns) == len(choices) and all(
         pattern in allowed for pattern, allowed in zip(patterns, choices, strict=True)
     )

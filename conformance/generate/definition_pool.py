@@ -247,16 +247,21 @@ def in_type(operator: Operator, case: Case, dtype: str) -> Case:
     return replace(case, types=types, pattern=SEPARATOR.join(patterns))
 
 
-def drawn_large(operator: Operator, seed: int, count: int) -> Iterator[Case]:
-    """Yield large cases, of more terms than those of the pool."""
+def drawn_large(
+    operator: Operator, seed: int, count: int, rank: int | None = None
+) -> Iterator[Case]:
+    """Yield large cases, of more terms than those of the pool.
+
+    With a ``rank`` all are of it.
+    """
     chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
-    drawn = _drawn(operator, chance, LARGE_STYLE, None, 4 * count)
-    yield from islice((case for case in drawn if _terms(operator, case) > MAX_TERMS), count)
-    yield from _drawn(operator, chance, FAR_STYLE, None, 3 * count)
+    drawn = _drawn(operator, chance, LARGE_STYLE, None, 4 * count, rank)
+    yield from islice((case for case in drawn if most_terms(operator, case) > MAX_TERMS), count)
+    yield from _drawn(operator, chance, FAR_STYLE, None, 3 * count, rank)
 
 
-def _terms(operator: Operator, case: Case) -> int:
-    """The most terms of a definition of a valid case."""
+def most_terms(operator: Operator, case: Case) -> int:
+    """Return the most terms of a definition of a valid case."""
     binding = Binding(operator, case.attributes, case.shapes, case.operands)
     definitions = operator.define.values()
     return max(prod(binding.flat([*d.at.values(), *d.over.values()])) for d in definitions)

@@ -7,55 +7,69 @@ image or element.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from math import prod
 
 from conformance.choices import SuiteName
+from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.operator import Operator
 from conformance.errors import ConformanceError
+from conformance.generate.definition_pool import drawn_large, in_type, most_terms
+from conformance.generate.paired_cases import other_data
 from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import SEEDS
 from conformance.model import Case, Vector
 from conformance.reference.batches import batch_of
-from conformance.reference.build import build
 from conformance.spec.case_environment import resized
 from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
+from conformance.specification import Specification, build, ranks_of
 
 IMAGES, CHANNELS, ELEMENTS = (8, 32), (64, 256), (50_000, 500_000)
 """The fewest and the most."""
+
+RARITY = 20
+"""A large case stands before one vector in so many, until there are none left."""
 
 TRIED = 60
 """Cases that are drawn for a type and a rank, until one is valid in a large shape."""
 
 STEPS = 1 << 19
-"""Taps of a case at most, so that it takes a second to evaluate, and a plain kernel some."""
+"""Taps or terms of a case at most: it takes about a second to evaluate, a plain kernel some."""
 
 PATTERNS = ("normal", "ramp")
 """Data that tell the elements apart."""
 
 
 def with_large(
-    spec: OpSpec,
-    vectors: Sequence[Vector],
+    spec: Specification,
+    vectors: Iterable[Vector],
     seed: int,
     suite: str,
     allowed: Callable[[Case], bool] = lambda _: True,
-) -> list[Vector]:
-    """The vectors of a ``suite``, core or smoke, with large ones among them.
+) -> Iterator[Vector]:
+    """Yield the vectors of a ``suite``, core or smoke, with large ones among them.
 
     In core they are of each element type in each rank, in smoke in one rank; those that
     are ``allowed``. ``seed`` decides them and their places.
     """
     chance = random.Random(f"places {seed}")  # noqa: S311 - the seed may be known later
-    found = list(vectors)
-    for case in large_cases(spec, seed, every_rank=suite != SuiteName.SMOKE):
-        if allowed(case):
-            with suppress(ConformanceError):
-                found.insert(chance.randint(0, len(found)), build(spec, case))
-    return found
+    cases = filter(allowed, large_cases(spec, seed, every_rank=suite != SuiteName.SMOKE))
+    for vector in vectors:
+        if not chance.randrange(RARITY):
+            yield from _built(spec, islice(cases, 1))
+        yield vector
+    yield from _built(spec, cases)
+
+
+def _built(spec: Specification, cases: Iterable[Case]) -> Iterator[Vector]:
+    for case in cases:
+        with suppress(ConformanceError):
+            yield build(spec, case)
 
 
 def askable_large(spec: OpSpec, case: Case) -> bool:
@@ -68,18 +82,37 @@ def askable_large(spec: OpSpec, case: Case) -> bool:
         return False
 
 
-def large_cases(spec: OpSpec, seed: int, *, every_rank: bool) -> list[Case]:
-    """A large case of each element type, in ``every_rank`` or in one; fewer where none is valid.
+def large_cases(spec: Specification, seed: int, *, every_rank: bool) -> Iterator[Case]:
+    """Yield a large case of each element type, in ``every_rank`` or in one, where one is valid.
 
-    ``seed`` decides them. Its data have nothing in common with those of other seeds.
+    ``seed`` decides them. Their data have nothing in common with those of other seeds.
     """
     chance = random.Random(f"large {seed} {spec.op}")  # noqa: S311 - the seed may be known later
-    found: list[Case] = []
+    if isinstance(spec, Operator):
+        yield from _large_of_definition(spec, chance, every_rank=every_rank)
+        return
     ranks = list(spec.ranks)
     for dtype in spec.types[spec.data.type]:
         for rank in ranks if every_rank else chance.sample(ranks, 1):
-            found += filter(None, [large_case(spec, rank, dtype, chance)])
-    return found
+            yield from filter(None, [large_case(spec, rank, dtype, chance)])
+
+
+def _large_of_definition(
+    operator: Operator, chance: random.Random, *, every_rank: bool
+) -> Iterator[Case]:
+    """Yield large cases with plain data, which are cheap and tell the elements apart."""
+    root = chance.randrange(1 << 32)
+    dtypes = next(iter(operator.types.values()))
+    ranks = ranks_of(operator)
+    for rank in chance.sample(ranks, len(ranks)):
+        drawn = drawn_large(operator, root, 2 * len(dtypes), rank)
+        fitting = [case for case in drawn if ELEMENTS[0] <= most_terms(operator, case) <= STEPS]
+        for case, dtype in zip(fitting, dtypes, strict=False):
+            typed = in_type(operator, other_data(case, root), dtype)
+            plain = (patterns[0] for patterns in patterns_of(operator, typed.types))
+            yield replace(typed, pattern=SEPARATOR.join(plain))
+        if fitting and not every_rank:
+            return
 
 
 def large_case(spec: OpSpec, rank: int, dtype: str, chance: random.Random) -> Case | None:

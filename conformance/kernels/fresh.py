@@ -2,39 +2,41 @@
 
 The selection of an operator is published, with its data. Here its cases keep their shapes and
 attributes, which kill the mutants, and get data of a fresh seed; their kills are computed anew.
-Drawn cases have shapes that nobody has published either. The cases of a definition are selected
-anew by the seed.
+Drawn cases have shapes that nobody has published either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.mutant_states import mutant_states, states_of_definition, survivor_table
 from conformance.audit.score import kill_levels
 from conformance.choices import SuiteName
 from conformance.generate import plan, recorded
+from conformance.generate.definition_pool import drawn_pool
 from conformance.generate.definition_suite import make_definitions
-from conformance.generate.definition_twins import with_other_data
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound
+from conformance.generate.paired_cases import APART, other_data, with_paired_cases
 from conformance.generate.pool import draw_fast
 from conformance.generate.suites import versions
-from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
 from conformance.spec.model import OpSpec
 from conformance.specification import Specification, build, mutants_of, shipped_specs
 from conformance.suite.origin import carried_origin, shipped_origin
-from conformance.suite.recorded_cases import RecordedCase
+from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.shipped_suite import proven_unreachable
 from conformance.suite.store import Suite
+from conformance.suite.survivors import Partition, SurvivorTable
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import write_suite
 
@@ -51,33 +53,47 @@ A mutant that leaves out the last of 33 rows of a maximum needs some 33; most ne
 """
 
 MAX_ELEMENTS = 6000
-"""Elements of the data of a drawn case, at most."""
+"""Elements of each tensor of a drawn case, at most."""
 
-PartitionKill = tuple[tuple[str, int], Hashable]
-"""An element type and a rank, and a level with a mutant that is killed at it there."""
+PartitionKill = tuple[Partition, tuple[str, str]]
+"""A level with a mutant that is killed at it in a partition."""
+
+Built = list[tuple[Vector, tuple[Kill, ...]]]
+
+
+@dataclass(frozen=True)
+class CaseToBuild:
+    """A case, its level, and the mutants that it may kill, which are run on it."""
+
+    case: Case
+    level: str = "must"
+    mutants: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases of one operator to build, and to compute the kills of if ``measured``."""
+    """Cases of one operator to build, and to compute the kills of."""
 
-    spec: OpSpec
-    cases: tuple[tuple[Case, str], ...] = field(repr=False)
-    measured: bool
+    spec: Specification
+    cases: tuple[CaseToBuild, ...] = field(repr=False)
 
     @property
     def label(self) -> str:
         return self.spec.op
 
-    def run(self) -> list[tuple[Vector, tuple[Kill, ...]]]:
-        vectors = [build(self.spec, case, level) for case, level in self.cases]
-        kills: dict[str, tuple[Kill, ...]] = {}
-        graded = [vector for vector in vectors if self.measured and vector.case.reject is None]
-        if graded:
-            runner = MutantRunner(self.spec, mutants_of(self.spec))
-            ids = (vector.id for vector in graded)
-            kills = dict(zip(ids, runner.all_kills(graded), strict=True))
-        return [(vector, kills.get(vector.id, ())) for vector in vectors]
+    def run(self) -> Built:
+        runner: MutantRunner | None = None
+        built: Built = []
+        for item in self.cases:
+            vector = build(self.spec, item.case, item.level)
+            kills: tuple[Kill, ...] = ()
+            if item.mutants:
+                runner = runner or MutantRunner(self.spec, mutants_of(self.spec))
+                kills = runner.kills(
+                    vector, np.array([mutant.id in item.mutants for mutant in runner.mutants])
+                )
+            built.append((vector, kills))
+        return built
 
 
 def fresh_suite(
@@ -99,89 +115,104 @@ def fresh_suite(
     Raises:
         ConformanceError: whatever generating a suite raises.
     """
-    if not isinstance(spec, OpSpec):
-        # A seed decides which cases of a definition are drawn and selected, and their data.
-        return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
     recorded_cases = recorded.read(spec.op) if spec is shipped_specs().get(spec.op) else None
     if recorded_cases is None:
         return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
-    measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
+    is_measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
     build_cases = partial(_build, spec, processes=processes, progress=progress)
     entries = [e for e in recorded_cases.recorded if suite in e.suites and e.withdrawn is None]
-    chosen = [entry for entry in entries if not entry.is_large]
-    drawn = [(case, "must") for case in _draw_cases(spec, seed, DRAWN_CASES[suite])]
-    built = build_cases([*_reseeded(chosen, seed), *drawn], measured=measured)
-    killed = {kill for vector, kills in built for kill in _kills(spec, vector, kills)}
-    missing = [(e, _in_partition(spec, e.case, e.achieved) - killed) for e in chosen if measured]
-    for attempt in range(1, MAX_DRAWS):
-        missing = [(entry, kills - killed) for entry, kills in missing if kills - killed]
-        if not missing:
-            break
-        number = 2 * seed + attempt * APART
-        redrawn = [(other_data(entry.case, number), entry.level) for entry, _ in missing]
-        wanted_kills = {kill for _, kills in missing for kill in kills}
-        for vector, kills in build_cases(redrawn, measured=True):
-            if gained := (wanted_kills - killed) & _kills(spec, vector, kills):
+    known = {mutant.id for mutant in mutants_of(spec)} if is_measured else frozenset()
+    wanted = [(entry, _wanted(entry, known)) for entry in entries if not entry.is_large]
+    built: Built = []
+    killed: set[PartitionKill] = set()
+    for attempt in range(MAX_DRAWS):
+        tried = [
+            CaseToBuild(
+                other_data(entry.case, 2 * seed + attempt * APART), entry.level, _ids(kills)
+            )
+            for entry, kills in wanted
+        ]
+        for vector, kills in build_cases(tried):
+            gained = _kills(vector, kills) - killed
+            if gained or not attempt:
                 built.append((vector, kills))
                 killed |= gained
-    large = _reseeded([entry for entry in entries if entry.is_large], seed)
-    built += build_cases(large, measured=False)
+        wanted = [(entry, kills - killed) for entry, kills in wanted if kills - killed]
+        if not wanted:
+            break
+    cases = {vector.id: vector.case for vector, _ in built if vector.case.reject is None}
+    large = [CaseToBuild(other_data(e.case, 2 * seed), e.level) for e in entries if e.is_large]
+    ranks = sorted({e.case.rank for e in recorded_cases.recorded if e.case.reject is None})
+    drawn = [CaseToBuild(case) for case in _draw_cases(spec, seed, ranks, DRAWN_CASES[suite])]
+    built += build_cases([*drawn, *large])
     kills_by_id = {vector.id: kills for vector, kills in built}
     strength = proven_unreachable(spec)
-    if measured:
-        large_ids = {case.id for case, _ in large}
-        cases = {v.id: v.case for v, _ in built if v.case.reject is None and v.id not in large_ids}
-        inert = {
-            partition: survivors.inert
-            for partition, survivors in recorded_cases.parts.survivors.items()
-        }
-        states = mutant_states(spec, mutants_of(spec), cases, kills_by_id, inert)
-        strength = replace(strength, parts=survivor_table(spec, states))
+    if is_measured:
+        strength = replace(strength, parts=_survivors(spec, recorded_cases, cases, kills_by_id))
     return _write(spec, out, [v for v, _ in built], kills_by_id, strength, seed=seed, suite=suite)
 
 
-def _reseeded(chosen: Sequence[RecordedCase], seed: int) -> list[tuple[Case, str]]:
-    """Give the cases other data; return each with its level.
-
-    Data of two seeds have nothing in common.
-    """
-    return [(other_data(entry.case, 2 * seed), entry.level) for entry in chosen]
+def _wanted(entry: RecordedCase, known: Collection[str]) -> set[PartitionKill]:
+    """Return what a recorded case kills in its partition, of the ``known`` mutants."""
+    partition = Partition(entry.case.dtype, entry.case.rank)
+    return {(partition, goal) for goal in entry.achieved if goal[1] in known}
 
 
-def _in_partition(spec: OpSpec, case: Case, achieved: Iterable[Hashable]) -> set[PartitionKill]:
-    """Return what a case achieves, in its partition."""
-    partition = case.types[spec.data.type], len(case.shapes[spec.data.name])
-    return {(partition, item) for item in achieved}
+def _kills(vector: Vector, kills: Iterable[Kill]) -> set[PartitionKill]:
+    partition = Partition(vector.case.dtype, vector.case.rank)
+    return {(partition, goal) for goal in kill_levels(kills)}
 
 
-def _kills(spec: OpSpec, vector: Vector, kills: Iterable[Kill]) -> set[PartitionKill]:
-    return _in_partition(spec, vector.case, kill_levels(kills))
+def _ids(kills: Iterable[PartitionKill]) -> frozenset[str]:
+    return frozenset(mutant for _, (_, mutant) in kills)
 
 
-def _draw_cases(spec: OpSpec, seed: int, count: int) -> list[Case]:
+def _draw_cases(spec: Specification, seed: int, ranks: Sequence[int], count: int) -> list[Case]:
     """Draw cases of shapes and attributes that nobody has selected, small enough to evaluate."""
     cases: list[Case] = []
-    for rank in spec.ranks:
-        drawn = draw_fast(spec, rank, 3 * count, root=seed)
-        drawn = [case for case in drawn if prod(case.shapes[spec.data.name]) <= MAX_ELEMENTS]
-        valid = sound(spec, rank, [other_data(case, 2 * seed) for case in drawn])
+    for rank in ranks:
+        drawn: Iterable[Case] = (
+            draw_fast(spec, rank, 3 * count, root=seed)
+            if isinstance(spec, OpSpec)
+            else drawn_pool(spec, seed, count, rank)
+        )
+        small = [
+            other_data(case, 2 * seed)
+            for case in drawn
+            if all(prod(shape) <= MAX_ELEMENTS for shape in case.shapes.values())
+        ]
+        valid = sound(spec, rank, small) if isinstance(spec, OpSpec) else small
         cases += valid[:count]
     return cases
 
 
+def _survivors(
+    spec: Specification,
+    recorded_cases: RecordedCases,
+    cases: Mapping[str, Case],
+    kills: Mapping[str, Sequence[Kill]],
+) -> SurvivorTable:
+    """Return what the cases do not kill in each partition, as it was proven or stated."""
+    known, mutants = recorded_cases.parts.survivors, mutants_of(spec)
+    if isinstance(spec, OpSpec):
+        inert = {partition: survivors.inert for partition, survivors in known.items()}
+        return survivor_table(spec, mutant_states(spec, mutants, cases, kills, inert))
+    partitions = {Partition(case.dtype, case.rank) for case in cases.values()}
+    states = states_of_definition(mutants, partitions, cases, kills, known)
+    return SurvivorTable({state.partition: state.survivors for state in states})
+
+
 def _build(
-    spec: OpSpec,
-    cases: Sequence[tuple[Case, str]],
+    spec: Specification,
+    cases: Iterable[CaseToBuild],
     *,
-    measured: bool,
     processes: int,
     progress: parallel.Progress,
-) -> list[tuple[Vector, tuple[Kill, ...]]]:
-    once = {case.id: (case, level) for case, level in cases}
-    values = list(once.values())
+) -> Built:
+    once = list({item.case.id: item for item in cases}.values())
     groups = [
-        CaseGroup(spec, tuple(values[first : first + BATCH_CASES]), measured)
-        for first in range(0, len(values), BATCH_CASES)
+        CaseGroup(spec, tuple(once[first : first + BATCH_CASES]))
+        for first in range(0, len(once), BATCH_CASES)
     ]
     if len(groups) == 1:  # no process is worth its start
         processes = 1
@@ -233,14 +264,10 @@ def _write(
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else SuiteName.FRESH
     is_shipped = spec is shipped_specs().get(spec.op)
     basis = shipped_origin(spec) if is_shipped else carried_origin(spec, mutants_of(spec))
-    ordered = (
-        with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
-        if isinstance(spec, OpSpec)
-        else with_other_data(spec, vectors, seed, suite)
-    )
+    paired = with_paired_cases(spec, vectors, seed, suite)
     return write_suite(
         out,
-        ((vector, (name,)) for vector in ordered),
+        ((vector, (name,)) for vector in with_large(spec, paired, seed, suite)),
         name=name,
         seed=seed,
         versions=versions(),

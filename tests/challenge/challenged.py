@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from conformance.challenge.record import ChallengeRecord, read_record
 from conformance.cli import main
-from conformance.generate import plan, twins
+from conformance.generate import paired_cases, plan
 from conformance.generate.pairs import Effort
 from conformance.spec.loader import load_spec_text
 from conformance.specification import mutants_of
@@ -123,7 +123,7 @@ def invoked(*words: object) -> Result:
 def smaller(patch: Any) -> None:
     """Fewer cases are drawn than a command draws otherwise, and other data follow all of them."""
     patch.setattr(plan, "make", partial(plan.make, effort=EFFORT))
-    patch.setitem(twins.RARITY, "core", 1)
+    patch.setitem(paired_cases.RARITY, "core", 1)
 
 
 def specification() -> str:

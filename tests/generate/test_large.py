@@ -2,15 +2,27 @@
 
 from math import prod
 
-from conformance.generate.large import CHANNELS, ELEMENTS, IMAGES, large_cases
-from conformance.reference.build import build
+import pytest
+
+from conformance.generate.definition_bounds import is_usable
+from conformance.generate.definition_cases import draw_cases
+from conformance.generate.definition_pool import most_terms
+from conformance.generate.large import (
+    CHANNELS,
+    ELEMENTS,
+    IMAGES,
+    STEPS,
+    large_cases,
+    with_large,
+)
 from conformance.spec import loader
 from conformance.spec.validity import violations
+from conformance.specification import build, find_spec
 
 
 def test_there_is_one_of_each_type_beyond_what_is_published():
     spec = loader.find_spec("onnx.MaxPool-22")
-    found = large_cases(spec, 5, every_rank=False)
+    found = list(large_cases(spec, 5, every_rank=False))
     assert [one.types[spec.data.type] for one in found] == list(spec.types[spec.data.type])
     for case in found:
         shape = case.shapes[spec.data.name]
@@ -25,6 +37,31 @@ def test_there_is_one_of_each_type_beyond_what_is_published():
 
 def test_another_seed_gives_others():
     spec = loader.find_spec("AvgPool-1")
-    first, again, other = (large_cases(spec, one, every_rank=False) for one in (1, 1, 2))
+    first, again, other = (list(large_cases(spec, one, every_rank=False)) for one in (1, 1, 2))
     assert first == again
     assert not {one.id for one in first} & {one.id for one in other}
+
+
+@pytest.mark.parametrize("op", ["onnx.Conv-22", "onnx.MatMul-13"])
+def test_a_definition_has_one_of_each_type(op):
+    operator = find_spec(op)
+    found = list(large_cases(operator, 5, every_rank=False))
+    assert [case.dtype for case in found] == list(operator.types["T"])
+    assert len({case.rank for case in found}) == 1
+    for case in found:
+        assert ELEMENTS[0] <= most_terms(operator, case) <= STEPS
+        assert is_usable(operator, case)
+    assert not {case.id for case in found} & {
+        case.id for case in large_cases(operator, 6, every_rank=False)
+    }
+
+
+def test_large_vectors_stand_among_the_others():
+    operator = find_spec("onnx.MatMul-13")
+    small = [build(operator, case) for case in draw_cases(operator, 60, seed=1)]
+    ids = [vector.id for vector in with_large(operator, iter(small), 5, "smoke")]
+    large = [number for number, name in enumerate(ids) if name not in {v.id for v in small}]
+    assert len(large) == len(operator.types["T"])
+    assert large[0] < len(small) - len(large)
+    few = with_large(operator, [], 5, "smoke", lambda case: case.dtype == "f32")
+    assert [vector.case.dtype for vector in few] == ["f32"]

@@ -24,7 +24,7 @@ from conformance.model import FAILED, Result
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation
 from conformance.run.independent_calls import IndependentCalls
-from conformance.spec import loader
+from conformance.specification import find_spec
 from conformance.suite.store import Suite, open_suite
 
 HERE = Path(__file__).parent
@@ -119,7 +119,7 @@ def challenged(
     besides. But its seed is given: kernels with the same operator and declaration share one, which
     lies in ``folder``.
     """
-    spec = loader.find_spec(kernel.op)
+    spec = find_spec(kernel.op)
 
     def selected(declared: Capabilities | None) -> Suite:
         told = "" if declared is None else json.dumps(declared.to_json(), sort_keys=True)

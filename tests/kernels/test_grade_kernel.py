@@ -25,7 +25,7 @@ from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import KernelIsolation
 from conformance.log.reader import read
 from conformance.model import FAILED
-from conformance.spec import loader
+from conformance.specification import find_spec
 
 OP = bank.OPERATOR
 ROOT = Path(__file__).parents[2]
@@ -70,7 +70,7 @@ def test_few_graded_vectors_prove_too_little(tmp_path):
 
 
 def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, exhaustive):
-    spec = loader.find_spec(OP)
+    spec = find_spec(OP)
     made = [
         fresh_suite(spec, tmp_path / str(number), seed=seed, suite="smoke")
         for number, seed in enumerate((1, 2, 1) if exhaustive else (1, 2))
@@ -363,7 +363,7 @@ def test_an_honest_kernel_is_conformant_by_the_strength_of_a_fresh_core_suite():
 def test_a_fresh_suite_kills_what_the_published_one_kills_also_where_fitting_data_are_rare(
     tmp_path, seed
 ):
-    spec = loader.find_spec("onnx.GlobalMaxPool-22")  # one maximum in 33 lies in the last row
+    spec = find_spec("onnx.GlobalMaxPool-22")  # one maximum in 33 lies in the last row
     published = recorded.read(spec.op)
     made = fresh_suite(spec, tmp_path, seed=seed).manifest.strength[spec.op]
     assert made.parts.survivors == published.parts.survivors
