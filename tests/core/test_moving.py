@@ -57,7 +57,7 @@ class Room:
 AVERAGES = Room("a sum of magnitudes of just 2**digits units is not seen to be exact", values=1)
 NORMS = Room(
     "the rules forget to round a number of taps that the type does not have, and what is flushed",
-    values=1,
+    values=2,
     units=4,
 )
 SIGNED_NORMS = replace(
