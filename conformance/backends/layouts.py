@@ -216,9 +216,19 @@ def layout_for(
 
 
 def image_tensors(spec: Specification) -> frozenset[str]:
-    """Return the tensors that a layout by rank alone is of; none of a definition."""
+    """Return the tensors that a layout by rank alone is of.
+
+    Those of a definition with one array of data are that, and outputs with as many dimensions; with
+    several arrays each has a layout of its own, which has to be declared.
+    """
     if not isinstance(spec, OpSpec):
-        return frozenset()
+        data = [tensor for tensor in spec.inputs if tensor.entries is None]
+        if len(data) != 1:
+            return frozenset()
+        rank = len(data[0].shape)
+        at = {output.name: spec.define[output.name].at for output in spec.outputs}
+        alike = (name for name, indices in at.items() if len(indices) == rank)
+        return frozenset([data[0].name, *alike])
     outputs = [out.name for out in spec.outputs if len(out.shape) == len(spec.data.shape)]
     return frozenset([spec.data.name, *outputs])
 

@@ -59,6 +59,9 @@ class Evaluation:
     most_terms: float = inf
     """Terms of a definition that are evaluated; those that certainly do not count are no terms."""
 
+    most_at_once: float = inf
+    """Terms that are in memory at once, where a result has no more to be divided by."""
+
     def __init__(
         self,
         operator: Operator,
@@ -154,15 +157,15 @@ class Evaluation:
             return space.finish()
         space = space.without_unread()
         size = space.size
-        if size > self.most_terms:
+        extent = max((1, *space.shape[: space.rows]))
+        if size > min(self.most_terms, extent * self.most_at_once):
             raise TooLarge(f"{definition.name} is too large")
         if size <= BLOCK or not space.rows:
             combined = space.combine()
             if combined is not None:
                 self._combined[definition.name] = combined
             return space.finish()
-        axis = int(np.argmax(space.shape[: space.rows]))
-        extent = space.shape[axis]
+        axis = space.shape.index(extent)
         count = max(1, extent * BLOCK // size)
         parts = []
         for first in range(0, extent, count):

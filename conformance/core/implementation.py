@@ -26,8 +26,12 @@ from conformance.core.real import constant as real_constant
 from conformance.dtypes import DTYPES, Array, DType, converted, name_of
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
-MAX_TERMS = 1 << 22
-"""Terms of a definition beyond which no mutant is evaluated: its shape is not the right one."""
+MAX_TERMS = 1 << 26
+"""Terms of a definition beyond which no mutant is evaluated: seconds of work."""
+
+MAX_TERMS_AT_ONCE = 1 << 22
+"""Terms beyond which none is that cannot be divided: some 400 MB. Where an output has another shape
+than the right one, which says enough, none is beyond so many at all."""
 
 Positions = NDArray[np.int64]
 
@@ -101,7 +105,8 @@ class _Mutated(Evaluation):
     """An evaluation of a valid case under changes; what they do not reach is taken from another."""
 
     reads_anything = True
-    most_terms = MAX_TERMS
+    most_terms: float = MAX_TERMS
+    most_at_once = MAX_TERMS_AT_ONCE
 
     def __init__(
         self,
@@ -123,6 +128,9 @@ class _Mutated(Evaluation):
             shapes = {name: array.shape for name, array in self.inputs.items()}
             types = original.binding.types
             self.binding = Binding(operator, attributes, shapes, original.operands, types)
+        pairs = zip(operator.outputs, original.operator.outputs, strict=True)
+        if any(self.shape_of(output) != original.shape_of(right) for output, right in pairs):
+            self.most_terms = MAX_TERMS_AT_ONCE
         self.limit: tuple[str, Evaluation] | None = None
         self._take_from(original)
 

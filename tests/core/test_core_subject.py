@@ -206,8 +206,15 @@ def test_a_smaller_shape_of_too_many_terms_is_different(terms: int) -> None:
     assert lo.shape == hi.shape == zeros.shape
 
 
+def test_the_right_shape_may_have_more_terms_than_another() -> None:
+    """A row of A is read from its last element on, as is a column of B: both repeat these."""
+    here = Subject(MATMUL, *matmul(2, 3, 2))
+    (sums,) = here.under(Implementation(MATMUL, text("define.Y.over.k", "", "2**21")))
+    assert sums.tolist() == [[2.0**21] * 2, [2.0**22] * 2]
+
+
 def test_the_right_shape_of_too_many_terms_shows_nothing() -> None:
-    case, change = conv(), text("define.Y.over.c", "", "2**14")
+    case, change = conv(), text("define.Y.over.c", "", "2**18")
     here, implementation = subject(case), Implementation(CONV, change)
     assert here.computed(implementation) is here.outputs
     assert here.answers(implementation)
