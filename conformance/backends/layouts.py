@@ -225,7 +225,7 @@ def image_tensors(spec: Specification) -> frozenset[str]:
         data = [tensor for tensor in spec.inputs if tensor.entries is None]
         if len(data) != 1:
             return frozenset()
-        rank = len(data[0].shape)
+        rank = len(data[0].shapes[0])
         at = {output.name: spec.define[output.name].at for output in spec.outputs}
         alike = (name for name, indices in at.items() if len(indices) == rank)
         return frozenset([data[0].name, *alike])

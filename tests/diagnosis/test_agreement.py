@@ -18,7 +18,7 @@ from conformance.model import Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.model import OpSpec
-from conformance.specification import case_from_inputs, find_spec
+from conformance.specification import case_from_inputs, find_spec, interpretation_changes
 
 LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"
 NAN = float("nan")
@@ -49,7 +49,7 @@ def altered(op: str, *mutants: str) -> Implementation:
 
 
 def interpretations(op: str) -> dict[str, Any]:
-    return {one.name: one for one in find_spec(op).interpretations}
+    return dict(interpretation_changes(find_spec(op)))
 
 
 def channels(*rows: list[float], dtype: str = "f4") -> Array:

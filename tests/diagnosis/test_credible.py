@@ -63,7 +63,7 @@ def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
 
 
 def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> None:
-    """Half of the failures look like another way to lose the end of a row; none is left alone."""
+    """Some of the failures look like another way to lose the end of a row; none is left alone."""
     op, held_out, other = (
         ADAPTIVE,
         "window-tail-dropped-32",
@@ -79,7 +79,7 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
             find_spec(op), vector(one.id), unpack_outputs(one.returned or ()), {}, "must"
         ).agreement(altered, {})
     ]
-    assert 10 < len(alike) < len(failed) - 10
+    assert 4 < len(alike) < len(failed) - 10
     assert searched(op, results, without=[held_out]) == []
 
 

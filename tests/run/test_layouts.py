@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from conformance import api
 from conformance.backends import Capabilities
 from conformance.backends.axis_order import recount_indices, transposed, untransposed
-from conformance.backends.layouts import SPECIFIED, layout_for
+from conformance.backends.layouts import SPECIFIED, image_tensors, layout_for
 from conformance.backends.numpy import NumPy
 from conformance.cli import main
 from conformance.dtypes import DTYPES, name_of
@@ -47,6 +47,11 @@ def seen(run):
     return [
         (one.op, one.id, one.status, one.kind, one.reading, one.precision) for one in run.results
     ]
+
+
+def test_a_layout_by_rank_is_of_the_only_data_of_a_definition():
+    assert image_tensors(find_spec("onnx.GlobalAveragePool-22")) == {"data", "result"}
+    assert image_tensors(find_spec("onnx.Conv-22")) == frozenset()
 
 
 @pytest.fixture(scope="module")
