@@ -195,11 +195,11 @@ def _differ(right: _Columns, other: _Columns) -> Bools:
         comparison = _Comparison(right, other, before, definition, differing)
         differing[name] = comparison.of_definition()
     result = np.zeros(right.batch.count, np.bool_)
-    for before, output in zip(right.operator.outputs, other.operator.outputs, strict=True):
-        if output.type != before.type:
+    for original, output in zip(right.operator.outputs, other.operator.outputs, strict=True):
+        if output.type != original.type:
             return np.ones(right.batch.count, np.bool_)
         result = result | differing[output.name]
-        for stated, nodes in ((before.shape, output.shape), (before.omit, output.omit)):
+        for stated, nodes in ((original.shape, output.shape), (original.omit, output.omit)):
             result = result | _unequal(right.flat(stated), other.flat(nodes), right.batch.count)
     return result
 
