@@ -195,10 +195,12 @@ def _differ(right: _Columns, other: _Columns) -> Bools:
         comparison = _Comparison(right, other, before, definition, differing)
         differing[name] = comparison.of_definition()
     result = np.zeros(right.batch.count, np.bool_)
-    for output in other.operator.outputs:
+    for original, output in zip(right.operator.outputs, other.operator.outputs, strict=True):
+        if output.type != original.type:
+            return np.ones(right.batch.count, np.bool_)
         result = result | differing[output.name]
-        for nodes in (output.shape, output.omit):
-            result = result | _unequal(right.flat(nodes), other.flat(nodes), right.batch.count)
+        for stated, nodes in ((original.shape, output.shape), (original.omit, output.omit)):
+            result = result | _unequal(right.flat(stated), other.flat(nodes), right.batch.count)
     return result
 
 

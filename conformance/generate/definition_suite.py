@@ -52,7 +52,7 @@ ENOUGH_KILLS = 3
 Those of smoke are tried on all, since a run of it alone counts only what they kill.
 """
 
-TOGETHER = 100
+TOGETHER = 25
 """Cases whose geometry is looked at together; they are alike in size, so that grids stay small."""
 
 BESIDE = 60

@@ -136,3 +136,8 @@ def test_a_grid_of_six_long_axes_is_not_made() -> None:
     case = Case(operator.op, types, shapes, {}, {"output_size": (2048, 2048, 2048)})
     change = TextChange("later", (("define.result.keep", "", "all(x <= end)"),))
     assert may_differ(operator, [case], [Implementation(operator, change)]).all()
+
+
+def test_another_type_of_an_output_may_differ() -> None:
+    change = TextChange("type", (("outputs.Y.type", "", "f64"),))
+    assert marked(change, conv()) == [True]
