@@ -143,9 +143,10 @@ def states_of_definition(
     kills: Mapping[str, Sequence[Kill]],
     survivors: Mapping[Partition, Survivors],
 ) -> list[MutantStates]:
-    """Classify each mutant of a definition in every partition; ``cases`` may be in few of them.
+    """Classify each mutant of a definition in every partition.
 
-    ``survivors`` are those that the suite states; what it states of others is not asked again.
+    The ``cases`` may be in few of them. ``survivors`` are those that the suite states; what it
+    states of others is not asked again.
     """
     kills_within: dict[Partition, list[Sequence[Kill]]] = {part: [] for part in partitions}
     for vector_id, case in cases.items():
@@ -172,7 +173,7 @@ def survivors_of_tries(
     kills: Sequence[Sequence[Kill]],
     tried: int,
 ) -> Survivors:
-    """Return the survivors of a definition: none of so many cases that were ``tried`` kills them.
+    """Return the survivors of a definition, of which ``tried`` cases kill none.
 
     Nothing proves that none can. What is killed at level should alone is excused or undetermined.
     """

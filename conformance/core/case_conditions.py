@@ -40,14 +40,14 @@ Numbers = NDArray[np.float64]
 class CaseCondition:
     """A condition in words of the operator, its ``cost``, and the cases in which it holds.
 
-    Of conditions that tell the same cases from others, the one of least cost is likeliest. People
-    are ``told`` of one that has a name by this.
+    Of conditions that tell the same cases from others, the one of least cost is likeliest. Reports
+    have the ``wording`` of one that has a name.
     """
 
     text: str
     cost: int
     holds: Bools
-    told: str = ""
+    wording: str = ""
 
 
 Entry = tuple[str, int, Bools]

@@ -57,7 +57,7 @@ def _with(section: Any, way: Sequence[str], entry: Any) -> Any:
         return entry
     first, *rest = way
     if isinstance(section, list):
-        return [_with(one, rest, entry) if one["name"] == first else one for one in section]
+        return [_with(item, rest, entry) if item["name"] == first else item for item in section]
     return {**section, first: _with(section.get(first), rest, entry)}
 
 
@@ -165,10 +165,10 @@ class Kept(NamedTuple):
 
 
 def unchanged(original: Evaluation, other: Evaluation) -> Kept:
-    """Return the definitions of a changed operator that mean what the original's do in a case.
+    """Return the definitions of a changed operator that mean what the original's do.
 
-    Their indices, what they read and what they leave out have the same values, though the text may
-    differ.
+    In a case their indices, what they read and what they leave out have the same values, though the
+    text may differ.
     """
     difference = text_difference(original.operator, other.operator)
     touched = _touched(original, other, difference)

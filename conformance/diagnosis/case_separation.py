@@ -45,7 +45,7 @@ class CaseSeparations:
         choice = likeliest_choice(self._conditions.of(shared), shared, self._passed, tolerated)
         if choice is None:
             return None
-        conditions = tuple(map(Condition, sorted(c.told or c.text for c in choice.conditions)))
+        conditions = tuple(map(Condition, sorted(c.wording or c.text for c in choice.conditions)))
         separation = Separation(conditions, choice.shared, choice.met, choice.others)
         others = self._marks([result.id for result in alike])
         holding = np.logical_and.reduce([others, *(c.holds for c in choice.conditions)])

@@ -63,7 +63,8 @@ def test_drawn_cases_show_twenty_at_least(op: str) -> None:
 
 def test_each_mutant_is_shown_for_some_operator() -> None:
     operators = [*map(load_operator, shipped_names())]
-    every = {m.id for operator in operators for m in catalogue_mutants(operator)}
+    mutants = [m for operator in operators for m in catalogue_mutants(operator)]
+    every = {m.id for m in mutants if not m.equivalent and not m.stated_equivalences}
     recorded = [read_recorded_cases(recorded_cases_file(o.op)).recorded for o in operators]
     killed = {name for entries in recorded for entry in entries for name in entry.kills}
     assert every - killed.union(*map(shown, LATEST)) == set()

@@ -42,7 +42,7 @@ from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import SurvivorTable
 from conformance.suite.vector_cache import Cache, cache_folder
 
-OP = "onnx.GlobalMaxPool-22"
+OP = "AdaptiveMaxPool-8"
 RECORDED = sorted(path.stem for path in (resources.directory("specs") / "cases").glob("*.jsonl"))
 
 
