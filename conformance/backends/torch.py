@@ -29,10 +29,14 @@ CAPABILITIES = Capabilities(
         *(
             Exclusion(
                 op=op,
-                when="axes == 3 and T in [f16, bf16]",
+                when=f"{axes} == 3 and T in [f16, bf16]",
                 reason="avg_pool3d has no kernel for half-precision types on the CPU",
             )
-            for op in ("AvgPool-1", "torch.avg_pool-2", "torch.lp_pool-2")
+            for op, axes in (
+                ("AvgPool-1", "axes"),
+                ("torch.avg_pool-2", "axes"),
+                ("torch.lp_pool-2", "length(size)"),
+            )
         ),
         *torch_openvino.EXCLUDING,
         *torch_products.EXCLUDING,

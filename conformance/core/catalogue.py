@@ -380,6 +380,7 @@ class _Roles:
             else:
                 section = section.get(part) if isinstance(section, dict) else None
         optional = path[0] == "define" and path[-1] in (*LEFT_OUT, "outside")
+        optional |= path[0] == "outputs" and path[-1] == "shape"
         return isinstance(section, dict) and (optional or path[-1] in section)
 
     def misfit(self, only: Mapping[str, Any]) -> ExpressionError | None:

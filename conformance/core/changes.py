@@ -29,6 +29,9 @@ from conformance.spec.yaml_source import Source
 ORIGINAL = "original"
 """A name that stands for what was there."""
 
+SHAPE = ".shape"
+"""At the end of a place: the shape of an output, whose text is a list."""
+
 LEFT_OUT = {"finish": "total", "keep": "true", "unspecified": "false"}
 """What the texts of a definition say that may be left out."""
 
@@ -46,8 +49,7 @@ def changed(operator: Operator, *changes: Change) -> Operator:
     data: Any = dict(operator.data)
     data.pop("interpretations", None)  # they are changes of the original text
     for location, text in texts_of(operator, *changes).items():
-        entry = _entry(text) if location.startswith("attributes.") else text
-        data = _with(data, location.split("."), entry)
+        data = _with(data, location.split("."), _entry(location, text))
     return operator_of(Source(operator.op, data))
 
 
@@ -97,8 +99,13 @@ def _text(raw: Any) -> str:
     return str(raw).lower() if isinstance(raw, bool) else str(raw)
 
 
-def _entry(text: str) -> Any:
-    """What an attribute's entry is where its text says a whole number, or a truth value."""
+def _entry(location: str, text: str) -> Any:
+    """What stands in a place: the texts of a shape, and of attributes a number or a truth value."""
+    if location.endswith(SHAPE):
+        tree = parse_expression(text)
+        return [ast.unparse(item) for item in tree.elts] if isinstance(tree, ast.List) else text
+    if not location.startswith("attributes."):
+        return text
     if text in ("true", "false"):
         return text == "true"
     return int(text) if text.removeprefix("-").isdigit() else text

@@ -195,7 +195,8 @@ class _MachineSpace(IndexSpace):
         return self.constant(value)
 
     def visit(self, node: Node) -> Any:
-        if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
+        asks = node.op in COMPARISONS or node.op == "is_nan"
+        if asks and any(arg.kind.type == "real" for arg in node.args):
             return FUNCTIONS[node.op].plain(*(_held(self.real(arg)) for arg in node.args))
         return super().visit(node)
 

@@ -66,14 +66,15 @@ class Subject:
             evaluation = mutated(self._exact, implementation, self.case.attributes)
             if evaluation is None:
                 return self.outputs
-            shapes = list(map(evaluation.shape_of, self.operator.outputs))
+            outputs = evaluation.operator.outputs
+            shapes = list(map(evaluation.shape_of, outputs))
             if min(chain(*shapes), default=0) < 0 or self._are_of_interest(shapes):
                 try:
                     return evaluation.outputs()
                 except TooLarge:
                     if shapes == [right.shape for right in self.outputs]:
                         return self.outputs
-            dtypes = map(evaluation.dtype_of, self.operator.outputs)
+            dtypes = map(evaluation.dtype_of, outputs)
             return [_zeros(shape, DTYPES[d]) for shape, d in zip(shapes, dtypes, strict=True)]
         except (ConformanceError, ValueError):
             # Among them outputs that do not have as many elements as their shapes say.

@@ -145,13 +145,6 @@ def test_on_images_each_remainder_is_asked_for_in_each_stratum_and_a_second_type
     assert not list(required_types(spec, strata, 3))
 
 
-def test_where_there_is_one_stratum_pairs_of_remainders_are_asked_for() -> None:
-    strata = strata_of(find_spec("AdaptiveMaxPool-8"))
-    count = len(strata.remainders)
-    assert len(strata.strata) == 1
-    assert len(set(required_pairs(strata, 4))) == count + count * (count - 1) // 2
-
-
 def test_without_the_vectors_that_meet_it_a_remainder_is_missing() -> None:
     spec, core = find_spec(OP), tiers.core()
     images = [

@@ -246,3 +246,15 @@ def test_the_first_root_of_a_machine_is_the_number() -> None:
     assert root is not None
     assert root.machine(np.array([-3.0, 4.0]), 1).tolist() == [-3, 4]
     assert np.isnan(root.machine(np.array([-3.0]), 3)).all()
+
+
+def test_a_machine_leaves_out_what_is_no_number() -> None:
+    text = "{at: {}, over: {k: K}, keep: 'not is_nan(X[k])', term: 'X[k]', combine: sum}"
+    own = read_operator(
+        "op: own.Sum\ntypes: {T: [f32]}\ndims: {K: {}}\n"
+        "inputs: [{name: X, type: T, shape: [K]}]\n"
+        f"define:\n  Y: {text}\noutputs: [{{name: Y, type: T}}]\n"
+    )
+    data = np.array([1, np.nan, 2], np.float32)
+    (total,) = Simulation(own, {}, {"X": data}, Style(computes="f32")).outputs()
+    assert total == 3

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 INF, NAN = float("inf"), float("nan")
 LOWEST = float(np.finfo(np.float32).min)
@@ -30,8 +28,10 @@ def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list
     """The outputs of a mutant, of one image with one channel."""
     spec = find_spec(op)
     (fault,) = (one for one in mutants_of(spec) if one.id == mutant)
-    subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data])
-    return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.change))]
+    subject = subject_of(spec, case_from_inputs(spec, [data], attributes), [data])
+    return [
+        output[0, 0].tolist() for output in subject.under(implementation_of(spec, fault.change))
+    ]
 
 
 MEAN, MAX, LP = "onnx.AveragePool-22", "onnx.MaxPool-22", "onnx.LpPool-22"
@@ -114,8 +114,8 @@ def test_means_of_masked_arrays() -> None:
     spec = find_spec("AdaptiveAvgPool-8")
     (fault,) = (one for one in mutants_of(spec) if one.id == "nan-left-out-of-means")
     data, sizes = row(NAN, 1, 3), np.array([1], "i8")
-    subject = Subject(spec, case_from_inputs(spec, [data, sizes], {}), [data])
-    assert subject.under(Altered(spec, fault.change))[0].tolist() == [[[2]]]
+    subject = subject_of(spec, case_from_inputs(spec, [data, sizes], {}), [data])
+    assert subject.under(implementation_of(spec, fault.change))[0].tolist() == [[[2]]]
 
 
 @pytest.mark.parametrize(

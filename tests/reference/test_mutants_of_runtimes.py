@@ -12,29 +12,27 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.implementations import EvaluatedCase, Implementation, implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 INF, NAN = float("inf"), float("nan")
 LOWEST = float(np.finfo(np.float32).min)
 
 
-def subject_of(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Subject:
+def evaluated(op: str, inputs: list[Array], attributes: dict[str, Any]) -> EvaluatedCase[Any]:
     spec = find_spec(op)
-    return Subject(spec, case_from_inputs(spec, inputs, attributes), inputs)
+    return subject_of(spec, case_from_inputs(spec, inputs, attributes), inputs)
 
 
-def altered(op: str, *mutants: str) -> Altered:
+def altered(op: str, *mutants: str) -> Implementation:
     bank = {fault.id: fault.change for fault in mutants_of(find_spec(op))}
-    return Altered(find_spec(op), *(bank[one] for one in mutants))
+    return implementation_of(find_spec(op), *(bank[one] for one in mutants))
 
 
 def under(op: str, mutants: str, data: Array, attributes: dict[str, Any]) -> list[Any]:
     """The outputs of some mutants together, joined by +."""
     some = altered(op, *mutants.split("+"))
-    return [one.tolist() for one in subject_of(op, [data], attributes).under(some)]
+    return [one.tolist() for one in evaluated(op, [data], attributes).under(some)]
 
 
 def data(shape: tuple[int, ...], *values: float, dtype: Any = "f4") -> Array:
@@ -43,18 +41,24 @@ def data(shape: tuple[int, ...], *values: float, dtype: Any = "f4") -> Array:
 
 
 @pytest.mark.parametrize(
-    ("shape", "expected"),
+    ("mutant", "shape", "expected"),
     [
         # Channels and width are reduced; the image is left, and one axis of one.
-        ((2, 2, 3), [[6], [12]]),
+        ("global-over-channels-and-row", (2, 2, 3), [[6], [12]]),
         # Height and width are reduced; depth is left, and three axes of one.
-        ((1, 1, 2, 1, 3), [[[[[[3]]], [[[6]]]]]]),
-        ((1, 2, 2, 1), [[[[2]], [[4]]]]),
+        ("global-over-last-two-of-three-axes", (1, 1, 2, 1, 3), [[[[[[3]]], [[[6]]]]]]),
+        ("global-over-channels-and-row", (1, 2, 2, 1), [[[[2]], [[4]]]]),
+        ("global-over-last-two-of-three-axes", (1, 2, 2, 1), [[[[2]], [[4]]]]),
     ],
 )
-def test_the_last_two_dimensions_are_pooled(shape: tuple[int, ...], expected: Any) -> None:
-    found = under("onnx.GlobalMaxPool-22", "global-over-last-two-dimensions", data(shape), {})
-    assert found == [expected]
+def test_the_last_two_dimensions_are_pooled(
+    mutant: str, shape: tuple[int, ...], expected: Any
+) -> None:
+    op, shapes = "onnx.GlobalMaxPool-22", [np.shape(expected)]
+    subject = subject_of(
+        find_spec(op), case_from_inputs(find_spec(op), [data(shape)], {}), [data(shape)], shapes
+    )
+    assert [one.tolist() for one in subject.under(altered(op, mutant))] == [expected]
 
 
 MAX, MEAN, LP = "onnx.MaxPool-22", "onnx.AveragePool-22", "onnx.LpPool-22"
@@ -218,7 +222,7 @@ def test_the_end_of_a_window_may_lie_beyond_the_data() -> None:
     """2367 * 7101 needs more than 24 bits, and a third of what it is rounded to is above 7101."""
     values = np.zeros((1, 1, 7101), "f4")
     values[..., -3:] = 4
-    subject = subject_of("AdaptiveAvgPool-8", [values, np.array([2367])], {})
+    subject = evaluated("AdaptiveAvgPool-8", [values, np.array([2367])], {})
     (found,) = subject.under(altered("AdaptiveAvgPool-8", "float32-quotient-ends-beyond-data"))
     assert subject.outputs[0][0, 0, -1] == 4
     assert found[0, 0, -1] == 3
@@ -236,7 +240,7 @@ def test_a_negative_sum_in_a_type_has_no_root_there_either() -> None:
     """torch's norm of odd powers: NaN, and no interval of negative numbers."""
     spec = find_spec("torch.lp_pool-2")
     values = data((1, 1, 2), -1, -2, dtype="f2")
-    subject = subject_of(spec.op, [values], {"kernel_size": [2], "norm_type": 3})
+    subject = evaluated(spec.op, [values], {"kernel_size": [2], "norm_type": 3})
     some = altered(spec.op, "sums-in-own-type")
     ((low, high),) = subject.ends(some, "standard")
     assert np.isnan([subject.under(some)[0], low, high]).all()

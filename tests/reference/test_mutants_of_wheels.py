@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.implementations import EvaluatedCase, Implementation, implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 INF, NAN = float("inf"), float("nan")
 MAX, MEAN, LP = "onnx.MaxPool-22", "onnx.AveragePool-22", "onnx.LpPool-22"
@@ -23,12 +21,12 @@ UP_FROM_ODD, RECIPROCAL = "bf16-means-up-from-odd", "f16-sums-times-f16-reciproc
 
 
 def made(
-    op: str, values: Array, attributes: dict[str, Any], mutant: str
-) -> tuple[Subject, Altered]:
+    op: str, values: Array, attributes: dict[str, Any], mutant: str, *shapes: tuple[int, ...]
+) -> tuple[EvaluatedCase[Any], Implementation]:
     spec = find_spec(op)
     bank = {fault.id: fault.change for fault in mutants_of(spec)}
-    subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
-    return subject, Altered(spec, bank[mutant])
+    subject = subject_of(spec, case_from_inputs(spec, [values], attributes), [values], shapes)
+    return subject, implementation_of(spec, bank[mutant])
 
 
 def under(op: str, values: Array, attributes: dict[str, Any], mutant: str) -> Any:
@@ -129,8 +127,9 @@ def test_infinities_of_f16_are_clamped_before_they_are_added() -> None:
 def test_valid_may_round_up(op: str, expected: list[float]) -> None:
     """One tap, three apart, on three elements: the second window would begin right behind them."""
     attributes = {"kernel_shape": [1], "strides": [3], "auto_pad": "VALID", "ceil_mode": 1}
-    found = under(op, row(1, 2, 3), attributes, "valid-rounds-up-like-explicit")
-    assert found == [[expected]]
+    shape = (1, 1, len(expected))
+    subject, altered = made(op, row(1, 2, 3), attributes, "valid-rounds-up-like-explicit", shape)
+    assert subject.under(altered)[0].tolist() == [[expected]]
 
 
 def test_valid_rounds_up_to_a_window_that_begins_on_the_data() -> None:
