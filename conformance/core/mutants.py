@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.core.catalogue import catalogue_mutants
 from conformance.core.changes import texts_of
-from conformance.core.habit_mutants import habit_mutants
+from conformance.core.habit_mutants import HABITS, habit_mutants
 from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
 from conformance.core.operator import Operator
 from conformance.core.path_mutants import path_mutants
@@ -27,11 +27,12 @@ def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
     named = catalogue_mutants(operator)
     seen = {_meaning(operator, mutant) for mutant in named}
     rest = (m for m in constructed(operator) if _meaning(operator, m) not in seen)
-    excusing = {
-        (frozenset(texts_of(operator, reading.change).items()), ""): reading.name
-        for reading in operator.interpretations
-        if reading.change and reading.where is None
-    }
+    excusing: dict[Any, str] = {}
+    for reading in operator.interpretations:
+        if reading.habit:
+            excusing[HabitChange("", HABITS[reading.habit][0])] = reading.name
+        elif reading.where is None:
+            excusing[frozenset(texts_of(operator, reading.change).items()), ""] = reading.name
     return tuple(
         replace(m, excused_by=m.excused_by or excusing.get(_meaning(operator, m), ""))
         for m in (*named, *rest)

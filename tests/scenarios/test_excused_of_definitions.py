@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from conformance.audit.kills import Kill
 from conformance.audit.mutant_states import survivors_of_tries
 from conformance.cli import main
+from conformance.core.loader import load_operator
 from conformance.core.mutants import mutants_of
 from conformance.core.operator_reader import read_operator
 from conformance.generate import definition_completion
@@ -62,6 +63,12 @@ def test_an_interpretation_with_the_same_change_excuses_a_mutant() -> None:
     assert excused == {UNDIVIDED: "no-divisor"}
     anywhere = mutants_of(read_operator(MEAN + "    where: K > 2\n"))
     assert not any(mutant.excused_by for mutant in anywhere)
+
+
+def test_an_interpretation_by_habit_excuses_the_habit() -> None:
+    excused = {m.id: m.excused_by for m in mutants_of(load_operator("onnx.GlobalAveragePool-22"))}
+    assert excused["machine: flushes"] == "flushes-subnormals"
+    assert excused["machine: cuts off"] == ""
 
 
 def test_survivors_are_unseen_excused_or_undetermined() -> None:
