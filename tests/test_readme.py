@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-import tiers
 from click.testing import CliRunner
 
 from conformance.cli import main
 from conformance.log.reader import read
+from conformance.suite.store import open_suite
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ def named_vectors(page: Path) -> set[str]:
 def test_the_vectors_named_exist() -> None:
     named = named_vectors(ROOT / "README.md")
     assert named
-    assert named <= {entry.id for entry in tiers.core().manifest.vectors}
+    assert named <= {entry.id for entry in open_suite().manifest.vectors}
 
 
 def test_the_vectors_that_the_samples_name_are_in_their_logs() -> None:
@@ -93,4 +93,4 @@ def test_the_vectors_that_the_samples_name_are_in_their_logs() -> None:
     asked = {result.id for log in samples.glob("*/run.jsonl.gz") for result in read(log).results}
     named = named_vectors(samples / "README.md")
     assert named
-    assert named <= asked | {entry.id for entry in tiers.core().manifest.vectors}
+    assert named <= asked | {entry.id for entry in open_suite().manifest.vectors}

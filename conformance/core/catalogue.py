@@ -112,10 +112,11 @@ def load_catalogue_text(
     lacking = {reason.entry: reason for reason in reversed(excluded)}
     for name, raw in source.data["faults"].items():
         if ids.isdisjoint(fill_template(name, keys) for keys, _ in each_choices(_each(raw))):
-            error = lacking[name].error
+            reason = lacking.get(name)
+            error = None if reason is None else reason.error
             message = "no shipped operator can have this mutant"
-            if error is not None:
-                message = f"{message}: for {lacking[name].op}, {error.message}"
+            if reason is not None and error is not None:
+                message = f"{message}: for {reason.op}, {error.message}"
             hint = "" if error is None else error.hint
             source.problem(("faults", name), message, hint=hint, key=True)
     source.check()
@@ -217,6 +218,8 @@ def _mutants(
     """What a sound file says of operators; ``excluded`` takes what they do not have."""
     for operator in operators:
         roles = _Roles.of(operator)
+        if roles.misfit(source.data.get("only", {})):
+            continue  # the file is about others
         for name, raw in source.data["faults"].items():
             for keys, values in each_choices(_each(raw)):
                 id_ = fill_template(name, keys)
@@ -224,8 +227,7 @@ def _mutants(
                 if "operators" in raw and {*raw["operators"]}.isdisjoint(spelled):
                     excluded.append(LeftOut(operator.op, name, id_, Why.NAMED))
                     continue
-                limits = (source.data.get("only", {}), raw.get("only", {}))
-                if misfit := next(filter(None, map(roles.misfit, limits)), None):
+                if misfit := roles.misfit(raw.get("only", {})):
                     excluded.append(LeftOut(operator.op, name, id_, Why.KIND, misfit.lacks, misfit))
                     continue
                 try:

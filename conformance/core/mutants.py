@@ -32,7 +32,11 @@ def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
         if reading.habit:
             excusing[HabitChange("", HABITS[reading.habit][0])] = reading.name
         elif reading.where is None:
-            excusing[frozenset(texts_of(operator, reading.change).items()), ""] = reading.name
+            texts = texts_of(operator, reading.change)
+            excusing[frozenset(texts.items()), ""] = reading.name
+            if any("flushed(" in text for text in texts.values()):
+                # What takes subnormal numbers for zero has none among its results.
+                excusing[HabitChange("", HABITS["flushes"][0])] = reading.name
     return tuple(
         replace(m, excused_by=m.excused_by or excusing.get(_meaning(operator, m), ""))
         for m in (*named, *rest)

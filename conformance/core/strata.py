@@ -129,18 +129,23 @@ def _applied(
 
 def _roles(operator: Operator, raw: Mapping[str, Any]) -> tuple[Roles, str]:
     """The roles that an operator has, and the first that it lacks."""
-    scope = _scope(operator)
+    scope, stated = _scope(operator), operator.data.get("roles", {})
     roles: dict[str, Node] = {}
     for role, expressions in raw.items():
         for text in expressions:
             try:
-                roles[role] = parse(text, scope)
+                # The name of a role that the operator states stands for its text.
+                roles[role] = parse(_text(stated.get(text, text)), scope)
             except ExpressionError:
                 continue
             break
         else:
             return roles, f"{role} ({', '.join(expressions)})"
     return roles, ""
+
+
+def _text(raw: Any) -> str:
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
 
 
 def _scope(operator: Operator) -> dict[str, Kind]:

@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 from conformance.audit.inert import find_inert
 from conformance.audit.mutant_states import stated_reason
+from conformance.core.operator import Operator
 from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import Claim, narrowed
 from conformance.spec.catalogue import mutants_of
-from conformance.specification import by_rules
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition, SurvivorTable
 from conformance.suite.unreachable import Unreachable
@@ -26,8 +26,11 @@ def can_not_show(
     not among them may show, or not: only a search for a case tells. Raises UsageError for a
     predicate that the operator cannot have.
     """
-    whole = by_rules(suite.specs[op], "a restriction")
+    whole = suite.specs[op]
     known = suite.manifest.strength.get(op, Unreachable()).parts
+    if isinstance(whole, Operator):  # of a definition nothing more is proven
+        said = (_said(known, Partition(*part)) for part in parts)
+        return frozenset(names).intersection(*said)
     spec = narrowed(whole, claim)
     there = {fault.id: fault for fault in suite.specs.faults(op)}
     gone = frozenset[str]()

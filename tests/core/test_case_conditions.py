@@ -78,14 +78,14 @@ def test_profiles_are_conditions_with_a_name() -> None:
     pads = [([1, 1], [1, 1]), ([1, 2], [1, 2]), ([2, 2], [2, 3]), ([0, 0], [0, 0])]
     bindings = [Binding(ONE_NUMBER, {"begin": b, "end": e}, {"X": (9, 9)}) for b, e in pads]
     conditions = CaseConditions(ONE_NUMBER, bindings)
-    told = {
-        condition.told: (condition.text, condition.holds.tolist())
+    wordings = {
+        condition.wording: (condition.text, condition.holds.tolist())
         for marks in ([True, False, False, True], [False, True, True, False])
         for condition in conditions.of(np.array(marks))
-        if condition.told
+        if condition.wording
     }
     when = "min(begin) == max(begin) and all(begin == end)"
-    assert told == {
+    assert wordings == {
         "a case within the profile one-number": (when, [True, False, False, True]),
         "a case outside of the profile one-number": (f"not ({when})", [False, True, True, False]),
     }

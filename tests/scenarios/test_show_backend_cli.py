@@ -19,6 +19,7 @@ import numpy as np
 from conformance import Unsupported
 from conformance.backends import Capabilities
 from conformance.reference import evaluate
+from conformance.specification import find_spec
 
 def right(op, inputs, attributes):
     return evaluate(find_spec(op), inputs, attributes, exact=False)
@@ -183,7 +184,7 @@ def test_a_precision_that_is_not_reached(small_suite: Suite) -> None:
 
 def test_few_or_all_wrong_elements(small_suite: Suite, tmp_path: Path) -> None:
     from conformance.model import Case
-    from conformance.reference.build import build
+    from conformance.specification import build
     from conformance.suite.writer import write_suite
 
     case = Case(

@@ -18,9 +18,8 @@ from conformance.reference import answers
 from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 BACKEND = """
-from conformance.errors import InvalidCase
-from conformance.reference import evaluate
-from conformance.reference.subject import Implementation, EvaluatedCase[Any]
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of, outputs
 
 
 class Faulty:
@@ -28,7 +27,7 @@ class Faulty:
 
     def run(self, op, inputs, attributes):
         spec = find_spec(op)
-        evaluate(spec, inputs, attributes)
+        outputs(spec, inputs, attributes)
         (fault,) = (one for one in mutants_of(spec) if one.id == "MUTANT")
         subject = subject_of(spec, case_from_inputs(spec, inputs, attributes), inputs)
         return list(subject.under(implementation_of(spec, fault.change)))
