@@ -87,6 +87,14 @@ NEWEST = (
 
 
 @cache
+def every() -> Suite:
+    """The small cases of all operators, those that are definitions among them."""
+    whole = open_suite()
+    small = tuple(entry for entry in whole.manifest.listed if not entry.is_large)
+    return replace(whole, manifest=replace(whole.manifest, listed=small))
+
+
+@cache
 def core() -> Suite:
     whole = open_suite()
     small = tuple(entry for entry in whole.manifest.of(NEWEST) if not entry.is_large)

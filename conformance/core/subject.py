@@ -11,7 +11,8 @@ import numpy as np
 
 from conformance.core.evaluate import Evaluation, Interval
 from conformance.core.implementation import Implementation, mutated
-from conformance.core.mutant_changes import PathChange
+from conformance.core.machine import Style, settled
+from conformance.core.mutant_changes import HabitChange, PathChange
 from conformance.core.operator import Operator
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES, Array, DType, name_of
@@ -93,7 +94,8 @@ class Subject:
     def ends(self, implementation: Implementation, precision: str) -> list[tuple[Array, Array]]:
         """Return for each output what is accepted of an implementation that is otherwise honest.
 
-        Of a machine with a habit that are its outputs alone.
+        One that adds in another format may add in any order; with another habit its outputs alone
+        are accepted.
         """
         return [(i.lo, i.hi) for i in self._accepted(implementation, precision)]
 
@@ -144,13 +146,31 @@ class Subject:
         if outputs is self.outputs:
             return self.intervals(precision)
         of_interest = self._are_of_interest(output.shape for output in outputs)
-        if precision == "exact" or implementation.accumulators or not of_interest:
+        if precision == "exact" or not of_interest:
             return _single(outputs)
-        evaluation = mutated(self._evaluation(precision), implementation, self.case.attributes)
+        honest = self._evaluation(precision)
+        holding = implementation.holding(self._exact.binding)
+        habits = [change for change in holding if isinstance(change, HabitChange)]
+        if habits:
+            format_ = self._accumulator(habits[-1].style)
+            if not format_:
+                return _single(outputs)
+            honest = self._exact.by(Machine(DTYPES[format_]))
+            rest = [change for change in holding if not isinstance(change, HabitChange)]
+            implementation = Implementation(self.operator, *rest)
+        evaluation = mutated(honest, implementation, self.case.attributes)
         try:
-            return self.intervals(precision) if evaluation is None else evaluation.intervals()
+            return (honest if evaluation is None else evaluation).intervals()
         except TooLarge:
             return _single(outputs)  # zeros in another shape
+
+    def _accumulator(self, style: Style) -> str:
+        """The format in which a machine adds in any order; empty if it has another habit."""
+        data = next(iter(self._exact.inputs.values()))
+        style = settled(style, DTYPES[name_of(data.dtype)])
+        format_ = style.sums or style.computes
+        plain = style == Style(computes=style.computes, sums=style.sums)
+        return format_ if plain and format_ in DTYPES and DTYPES[format_].is_float else ""
 
     def _evaluation(self, precision: str) -> Evaluation:
         """The right evaluation with the errors of a machine of a precision."""

@@ -222,14 +222,30 @@ def test_the_right_shape_of_too_many_terms_shows_nothing() -> None:
     assert kills(CONV, case, inputs_of(CONV, case), [mutant]) == frozenset()
 
 
-def test_of_a_habit_its_outputs_alone_are_accepted() -> None:
-    here = subject(
+def with_binades() -> Subject:
+    return subject(
         Case(CONV.op, {"T": "f32"}, conv().shapes, {}, pattern="binades+binades+binades")
     )
-    implementation = Implementation(CONV, HabitChange("h", Style(sums="bf16")))
+
+
+def test_a_machine_that_adds_in_another_format_may_add_in_any_order() -> None:
+    here, implementation = with_binades(), Implementation(CONV, HabitChange("h", Style(sums="f16")))
     ((lo, hi),) = here.ends(implementation, "standard")
-    np.testing.assert_array_equal(lo, hi)
+    (forward,) = here.under(implementation)
+    backward = HabitChange("b", Style(sums="f16", order="backward"))
+    (other,) = here.under(Implementation(CONV, backward))
+    assert (forward != other).any()
+    for outputs in (forward, other):
+        assert ((lo <= outputs) & (outputs <= hi)).all()
+    ((low, high),) = here.ends(Implementation(CONV), "standard")
+    assert (hi.astype("f8") - lo > high.astype("f8") - low).all()
     assert implementation.accumulators == ("h",)
+
+
+@pytest.mark.parametrize("style", [Style(rounding="toward_zero"), Style(flushes=True)])
+def test_of_another_habit_its_outputs_alone_are_accepted(style: Style) -> None:
+    ((lo, hi),) = with_binades().ends(Implementation(CONV, HabitChange("h", style)), "standard")
+    np.testing.assert_array_equal(lo, hi)
 
 
 LARGEST = read_operator("""

@@ -20,12 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from conformance.audit.partitions import cases_within
+from conformance.core.data import inputs_of as definition_inputs
+from conformance.generate.definition_cases import draw_cases
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Case
 from conformance.reference.values import data_of, operands_of
-from conformance.spec.model import DrawBounds
-from conformance.specification import find_spec
+from conformance.spec.model import DrawBounds, OpSpec
+from conformance.specification import condition_of, find_spec, profiles_of
 from conformance.suite import strict_json
 from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
 from conformance.suite.survivors import Partition
@@ -61,9 +63,15 @@ class Asked(NamedTuple):
     right: list[Array]
 
 
-def asked(case: Case) -> Asked:
+def inputs_of(case: Case) -> list[Array]:
     spec = find_spec(case.op)
-    inputs = [*data_of(spec, case), *operands_of(spec, case)]
+    if isinstance(spec, OpSpec):
+        return [*data_of(spec, case), *operands_of(spec, case)]
+    return [array for array in definition_inputs(spec, case) if array is not None]
+
+
+def asked(case: Case) -> Asked:
+    inputs = inputs_of(case)
     given = [np.array(one) for one in inputs]
     return Asked(case, inputs, RIGHT[case.op](case.op, given, case.attributes))
 
@@ -72,6 +80,10 @@ def asked(case: Case) -> Asked:
 def drawn(op: str, name: str) -> tuple[Asked, ...]:
     """Fresh images within a profile, the same for all bugs of the operator."""
     spec = find_spec(op)
+    if not isinstance(spec, OpSpec):
+        condition = condition_of(spec, next(p.when for p in spec.profiles if p.name == name))
+        cases = filter(condition.holds, draw_cases(spec, 300, seed=23, dtypes=("f32",), ranks=(4,)))
+        return tuple(asked(case) for case in cases if np.isfinite(inputs_of(case)[0]).all())
     profile = next(one for one in spec.profiles if one.name == name)
     image = {spec.data.type: DrawBounds(values=("f32",))}
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
@@ -98,9 +110,8 @@ def wrong(name: str, one: Asked) -> bool:
 def members(op: str) -> dict[str, Sequence[bool]]:
     """Which of the vectors are within each profile."""
     spec, cases = find_spec(op), [vector.case for vector in images(op)]
-    return {
-        one.name: cases_within(spec, Partition("f32", 4, one.name), cases) for one in spec.profiles
-    }
+    conditions = {one.name: condition_of(spec, one.when) for one in profiles_of(spec)}
+    return {name: [*map(condition.holds, cases)] for name, condition in conditions.items()}
 
 
 def refused(name: str) -> Iterator[tuple[str, bool]]:

@@ -100,13 +100,13 @@ AT_SHOULD = {"torch_avg_divides_overrun_by_kernel"}
 
 
 def graded(op: str, call: Run, level: str = "must") -> conformance.Run:
-    return conformance.check(tiers.core(), Images(op, call), ops=[op], level=level, findings=False)
+    return conformance.check(tiers.every(), Images(op, call), ops=[op], level=level, findings=False)
 
 
 @cache
 def images(op: str) -> tuple[Vector, ...]:
     """The value vectors that such a backend is asked, read once for all backends."""
-    core = tiers.core()
+    core = tiers.every()
     return tuple(
         core.read(entry)
         for entry in core.manifest.vectors
