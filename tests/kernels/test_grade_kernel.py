@@ -63,7 +63,7 @@ def test_few_graded_vectors_prove_too_little(tmp_path):
     file.write_text(f"CAPABILITIES = {declared}\n{RIGHT}")
     done = invoked(file, "--op", OP, "--isolation", 0, "--seed", 5)
     assert done.exit_code == 4, done.output
-    assert "INCONCLUSIVE. 9 of 555 vectors passed" in done.output
+    assert re.search(r"INCONCLUSIVE\. \d of 5\d\d vectors passed", done.output), done.output
     words = " ".join(done.output.split())
     assert "Fewer than 50 value vectors prove little. For a claim, the kernel has to" in words
     assert "--complete" not in words
@@ -78,7 +78,7 @@ def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, 
     one, other, *again = ({entry.id for entry in suite.manifest.vectors} for suite in made)
     assert all(ids == one for ids in again)
     assert not one & other
-    assert not one & {entry.id for entry in tiers.core().manifest.vectors}
+    assert not one & {entry.id for entry in tiers.every().manifest.vectors}
     pairs = list(pairwise(made[0].vectors()))
     twins = [(a, b) for a, b in pairs if replace(a.case, seed=0) == replace(b.case, seed=0)]
     assert len(twins) > 5
