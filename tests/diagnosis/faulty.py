@@ -19,7 +19,7 @@ from conformance.spec.catalogue import Mutant
 from conformance.specification import find_spec, mutants_of
 from conformance.suite.entries import Entry
 
-CORE = tiers.core()
+CORE = tiers.every()
 
 
 @cache
