@@ -8,6 +8,7 @@ from functools import cache
 import tiers
 from stored import Kept
 
+from conformance.choices import SuiteName
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
@@ -16,6 +17,7 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Result, Status, Vector
 from conformance.spec.catalogue import Mutant
+from conformance.spec.model import OpSpec
 from conformance.specification import find_spec, mutants_of
 from conformance.suite.entries import Entry
 
@@ -32,15 +34,22 @@ def vector(vector_id: str) -> Vector:
     return CORE.get(vector_id)
 
 
+def asked(op: str) -> Iterator[Entry]:
+    """The vectors of an operator that say all that they kill: of a definition those of smoke."""
+    every_kill = isinstance(find_spec(op), OpSpec)
+    for entry in CORE.manifest.vectors:
+        known = every_kill or SuiteName.SMOKE in entry.suites
+        if known and entry.op == op and entry.reject is None and entry.level == "must":
+            yield entry
+
+
 def run(
     op: str, ids: Sequence[str], only: Callable[[Entry], bool] = lambda entry: True
 ) -> Iterator[Result]:
     """What a backend with these faults makes of the core suite, or ``only`` of some vectors."""
     spec = find_spec(op)
     altered = implementation_of(spec, *(bank(op)[one].change for one in ids))
-    for entry in CORE.manifest.vectors:
-        if entry.op != op or entry.reject is not None or entry.level != "must":
-            continue
+    for entry in asked(op):
         if not only(entry):
             continue
         one = vector(entry.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import tiers
 import yaml
-from faulty import CORE, answered, bank, explained, run, searched, vector
+from faulty import CORE, answered, asked, bank, explained, run, searched, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,9 +37,14 @@ def some_fault() -> st.SearchStrategy[tuple[str, str]]:
             (op, fault.id)
             for op in CORE.manifest.ops
             for fault in bank(op).values()
-            if not fault.equivalent and not fault.excused_by
+            if not fault.equivalent and not fault.excused_by and fault.id in noticed(op)
         ]
     )
+
+
+@cache
+def noticed(op: str) -> frozenset[str]:
+    return frozenset().union(*(entry.kills for entry in asked(op)))
 
 
 def alike(op: str, fault: str) -> frozenset[str]:
