@@ -654,7 +654,7 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     assert isinstance(lo, Number)
     assert isinstance(hi, Number)
     least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
-    unknown = np.broadcast_to(unknown & ~(real.positive & (real.special != 0)), least.shape)
+    unknown = unknown & ~(real.positive & (real.special != 0))
     infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
     # A sum of positive numbers may become infinite, but not NaN.
     least = np.where(unknown, np.where(real.positive, zero, -infinity), least)
@@ -666,7 +666,9 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     with np.errstate(invalid="ignore"):  # NaN is not below zero
         least = np.where(real.positive & (least < zero), zero, least)
-    return least, greatest, unknown & ~np.broadcast_to(real.positive, unknown.shape)
+    shape = np.broadcast_shapes(least.shape, real.value.array.shape)  # ends may be single values
+    ends = np.broadcast_to(least, shape), np.broadcast_to(greatest, shape)
+    return *ends, np.broadcast_to(unknown & ~real.positive, shape)
 
 
 def unspecified(real: Real) -> NDArray[np.bool_]:

@@ -67,6 +67,9 @@ class Style:
 OWN = "own"
 """The format of the data."""
 
+SEQUENTIAL = ("f16", "bf16", "f32", "f64")
+"""Formats in which numpy combines one after the other, and rounds each result once."""
+
 EXACT = "exact"
 """No format: numbers are exact."""
 
@@ -287,6 +290,8 @@ class _MachineSpace(IndexSpace):
                     pairs = fitted(run(terms[..., 0:even:2], terms[..., 1:even:2]), format_)
                     terms = np.concatenate([pairs, terms[..., even:]], -1)
                 return terms[..., 0]
+            if format_.name in SEQUENTIAL:
+                return run.accumulate(terms.astype(format_.numpy), -1)[..., -1].astype(np.float64)
             total = terms[..., 0]
             for k in range(1, terms.shape[-1]):
                 total = fitted(run(total, terms[..., k]), format_)

@@ -86,6 +86,7 @@ class Search:
         self._glances = GLANCES
         self._cache: dict[tuple[str, ...], Implementation] = {}
         self._fitting: dict[tuple[str, ...], bool] = {}
+        self._strained: dict[tuple[tuple[str, ...], CodePath], int | None] = {}
 
     def run(self) -> list[Explanation]:
         """Explain the failures by single mutants and by combinations, with no more than needed."""
@@ -365,52 +366,69 @@ class Search:
 
     def _explanation(self, mutants: Mutants, code_path: CodePath) -> Explanation:
         """What some mutants explain, at a place and as many others as nothing speaks against."""
-        implementation = self._implementation(mutants)
-        strain = {
-            code_path: self._strain(mutants, code_path) for code_path in self._evidence.code_paths
-        }
-        free = frozenset(
-            code_path for code_path, strained in strain.items() if strained is not None
-        )
+        strain: dict[CodePath, int] = {}
+        agrees: dict[str, Agreement] = {}
+        for place in self._evidence.code_paths:
+            strained = self._strain(mutants, place, whole=False)
+            if strained is None:
+                continue
+            agreeing_here = self._agreeing(mutants, place)
+            # Where sums in order would have failed, and nothing did, they are of another kind.
+            if strained and agreeing_here:
+                strained = self._strain(mutants, place)
+            if strained is not None and (agreeing_here or not strained):
+                strain[place] = strained
+                agrees |= agreeing_here
+        free, agreeing = frozenset(strain), {self._evidence.code_path(vector) for vector in agrees}
+        places = _kernels(agreeing, free, self._evidence.code_paths) or frozenset({code_path})
         agrees = {
+            vector: agrees[vector]
+            for vector in self._evidence.failed
+            if vector in agrees and self._evidence.code_path(vector) in places
+        }
+        return self._counted(mutants, agrees, places, strain)
+
+    def _agreeing(self, mutants: Mutants, code_path: CodePath) -> dict[str, Agreement]:
+        """The failures at a place that are not explained yet and agree with some mutants."""
+        implementation = self._implementation(mutants)
+        return {
             vector: agreement
             for vector, observed in self._evidence.failed.items()
-            if vector in self._unexplained and self._evidence.code_path(vector) in free
+            if vector in self._unexplained and self._evidence.code_path(vector) == code_path
             if self._evidence.may_show(vector, mutants)
             if (agreement := observed.agreement(implementation, self._interpretations))
         }
-        agreeing = {self._evidence.code_path(vector) for vector in agrees}
-        # Where sums in order would have failed, and nothing did, they are of another kind.
-        free = frozenset(
-            code_path for code_path in free if not strain[code_path] or code_path in agreeing
-        )
-        places = _kernels(agreeing, free, self._evidence.code_paths) or frozenset({code_path})
-        agrees = {v: how for v, how in agrees.items() if self._evidence.code_path(v) in places}
-        return self._counted(mutants, agrees, places, strain)
 
     def _counted(
         self,
         mutants: Mutants,
         agrees: Mapping[str, Agreement],
         places: frozenset[CodePath],
-        strain: Mapping[CodePath, int | None],
+        strain: Mapping[CodePath, int],
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
-        strained = sum(strain[code_path] or 0 for code_path in places)
+        strained = sum(strain.get(code_path, 0) for code_path in places)
         elsewhere = self._evidence.code_paths - places
         return Explanation(mutants, agrees, places, elsewhere, failing, passing, strained)
 
-    def _strain(self, mutants: Mutants, code_path: CodePath) -> int | None:
+    def _strain(self, mutants: Mutants, code_path: CodePath, *, whole: bool = True) -> int | None:
         """How many passed vectors at a place agree with mutants by another order of their sums
-        alone; None where one contradicts them.
+        alone; None where one contradicts them. If not ``whole`` it ends at the first.
         """
+        key = tuple(mutant.id for mutant in mutants), code_path
+        if key in self._strained:
+            return self._strained[key]
         implementation = self._implementation(mutants)
         strained = 0
         for observed in self._evidence.passed(code_path, mutants):
             consistency = observed.consistency(implementation)
             if consistency is Agreement.NONE:
+                self._strained[key] = None
                 return None
             strained += consistency is Agreement.WITHIN
+            if strained and not whole:
+                return strained
+        self._strained[key] = strained
         return strained
 
     def _keep_best(self, candidates: Sequence[Explanation]) -> None:

@@ -168,6 +168,18 @@ def test_the_ends_of_a_mutant_are_around_its_outputs() -> None:
         np.testing.assert_array_equal(also, output)
 
 
+def test_ends_that_are_single_values_have_the_shape_of_the_output() -> None:
+    norm = load_operator("onnx.LpPool-22")
+    scaled = "step(total) / prod(taps) * prod(taps)"
+    count = text("define.result.finish", scaled, "prod(taps)")
+    case = Case(norm.op, {"T": "f32"}, {"X": (2, 3, 4)}, {"kernel_shape": [3], "p": 2}, {})
+    of_norm = Subject(norm, case, [np.ones((2, 3, 4), np.float32)])
+    ((lo, hi),) = of_norm.ends(Implementation(norm, count), "standard")
+    assert lo.shape == hi.shape == (2, 3, 2)
+    assert (lo < 3**0.5).all()
+    assert (hi > 3**0.5).all()
+
+
 def test_outputs_that_are_larger_are_worked_out_where_their_shape_is_of_interest() -> None:
     change = text("let.out", "", "original + 1")
     implementation = Implementation(CONV, change)

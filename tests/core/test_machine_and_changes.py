@@ -146,6 +146,30 @@ def test_whole_numbers_of_a_machine(style: Style, data: list[int], expected: int
     assert output.tolist() == [expected]
 
 
+SUM = """
+op: own.Sum
+types: {T: [f32]}
+dims: {N: {}}
+inputs: [{name: X, type: T, shape: [N]}]
+define:
+  Y: {at: {i: 1}, over: {k: N}, term: "X[k]", combine: sum}
+outputs: [{name: Y, type: T}]
+"""
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
+def test_each_sum_of_a_row_is_rounded(name: str) -> None:
+    terms = RNG.normal(size=400) * 10.0 ** RNG.integers(-3, 4, 400)
+    data = terms.astype(DTYPES["f32"].numpy)
+    (output,) = Simulation(
+        read_operator(SUM), {}, {"X": data}, Style(computes="f64", sums=name)
+    ).outputs()
+    total = np.float64(0)
+    for term in fitted(data, DTYPES[name]):
+        total = fitted(total + term, DTYPES[name])
+    assert output == fitted(total, DTYPES["f32"])
+
+
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
 def test_rounding_to_a_format_is_that_of_the_type(name: str) -> None:
     format_ = DTYPES[name]
