@@ -151,7 +151,7 @@ class Evaluation:
         evaluated.
         """
         space = self.space(definition)
-        known = self._combined.get(definition.name)
+        known = self._combined.get(definition.name) or self._searched(definition)
         if known is not None:
             space.take(known)
             return space.finish()
@@ -173,6 +173,14 @@ class Evaluation:
             part.combine()
             parts.append(part.finish())
         return concatenated(parts, axis)
+
+    def _searched(self, definition: Definition) -> Combined | None:
+        """What the best of some terms is, if another definition chooses among the same."""
+        name = self.operator.searches.get(definition.name)
+        if name is None or self.machine is not None:  # which is chosen is not decided by errors
+            return None
+        self.result(name)
+        return self._combined.get(name)
 
     def holds(self, name: str, elements: str) -> NDArray[np.bool_]:
         """Return of which elements of a definition a condition holds."""

@@ -126,6 +126,14 @@ class Definition:
             yield self.outside
 
     @cached_property
+    def terms_key(self) -> object:
+        """What definitions with the same terms share."""
+        names = (self.at, self.over, self.abbreviations)
+        outside = self.outside.key if isinstance(self.outside, Node) else self.outside
+        trees = (tree and tree.key for tree in (self.keep, self.term))
+        return *(tuple((n, t.key) for n, t in some.items()) for some in names), outside, *trees
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """All names that it speaks of."""
         return NO_NAMES.union(*(tree.names for tree in self.trees()))
@@ -213,6 +221,20 @@ class Operator:
 
     def __repr__(self) -> str:
         return f"<Operator {self.op}>"
+
+    @cached_property
+    def searches(self) -> Mapping[str, str]:
+        """Of definitions that are the best of some terms, another that chooses among the same."""
+        choosing = {
+            (d.combine.partition("_")[2], d.terms_key): d.name
+            for d in self.define.values()
+            if "_" in d.combine
+        }
+        return {
+            d.name: choosing[d.combine, d.terms_key]
+            for d in self.define.values()
+            if (d.combine, d.terms_key) in choosing
+        }
 
     @property
     def summary(self) -> str:

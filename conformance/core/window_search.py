@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -25,6 +26,9 @@ LEFT_OUT = np.iinfo(np.int64).min
 MOST = 1 << 18
 """Elements that are compared at once."""
 
+FEW = 16
+"""Taps that are looked at one by one, at most."""
+
 
 @dataclass(frozen=True)
 class Dimension:
@@ -37,10 +41,20 @@ class Dimension:
     axes: tuple[int, ...]
     size: int
 
-    @property
+    @cached_property
     def inside(self) -> NDArray[np.bool_]:
         """Where a position exists."""
         return (self.positions >= 0) & (self.positions < self.size)
+
+    @cached_property
+    def clipped(self) -> Positions:
+        """The positions, or the next that exist."""
+        return self.positions.clip(0, self.size - 1)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether each row has one tap, and these are all positions in their order."""
+        return bool(np.array_equal(self.positions, np.arange(self.size)[:, None]))
 
 
 @dataclass(frozen=True)
@@ -105,8 +119,10 @@ class Window:
         chosen: list[Array] = []
         for axis in reversed(range(len(self.dimensions))):
             order, tap = self._along(order, axis, last)
-            at = self._positions(axis, tap)
-            chosen = [tap, *(np.take_along_axis(later, at, axis) for later in chosen)]
+            if not self.dimensions[axis].is_whole:
+                at = self._positions(axis, tap)
+                chosen = [np.take_along_axis(later, at, axis) for later in chosen]
+            chosen = [tap, *chosen]
         number: Array = np.zeros((), np.int64)
         for dimension, tap in zip(self.dimensions, chosen, strict=True):
             number = number * dimension.positions.shape[1] + tap
@@ -117,16 +133,43 @@ class Window:
         self, order: NDArray[np.int64], axis: int, last: bool
     ) -> tuple[NDArray[np.int64], Positions]:
         """The largest along an axis for each row of its positions, and at which tap it is."""
-        positions, inside = self.dimensions[axis].positions, self.dimensions[axis].inside
-        used = np.flatnonzero(inside.any(axis=0))
+        dimension = self.dimensions[axis]
+        if dimension.is_whole:
+            return order, np.zeros(order.shape, np.int64)
+        used = np.flatnonzero(dimension.inside.any(axis=0))
         used = used[::-1] if last else used
-        count = max(1, MOST * order.shape[axis] // max(1, order.size * len(positions)))
+        if 0 < len(used) <= FEW:
+            return self._best_of_few(order, axis, used)
+        count = max(1, MOST * order.shape[axis] // max(1, order.size * len(dimension.positions)))
         best, tap = self._best_of(order, axis, used[:count])
         for first in range(count, len(used), count):
             here, at = self._best_of(order, axis, used[first : first + count])
             better = here > best
             best, tap = np.where(better, here, best), np.where(better, at, tap)
         return best, tap
+
+    def _best_of_few(
+        self, order: NDArray[np.int64], axis: int, taps: Positions
+    ) -> tuple[NDArray[np.int64], Positions]:
+        """The first of the largest of some taps, one tap after the other.
+
+        Of rows of few numbers numpy is slow to find the largest of each.
+        """
+        dimension = self.dimensions[axis]
+        best: Array | None = None
+        for tap in taps.tolist():
+            inside = dimension.inside[:, tap]
+            here = order.take(dimension.clipped[:, tap], axis)
+            if not inside.all():
+                np.moveaxis(here, axis, -1)[..., ~inside] = LEFT_OUT
+            if best is None:
+                best, chosen = here, np.full(here.shape, tap, np.int64)
+            else:
+                better = here > best
+                np.copyto(best, here, where=better)
+                np.copyto(chosen, tap, where=better)
+        assert best is not None
+        return best, chosen
 
     def _best_of(
         self, order: NDArray[np.int64], axis: int, taps: Positions
@@ -135,9 +178,9 @@ class Window:
         dimension = self.dimensions[axis]
         if not len(taps):
             taps = np.zeros(1, np.int64)
-        positions, inside = dimension.positions[:, taps], dimension.inside[:, taps]
+        inside = dimension.inside[:, taps]
         order = np.moveaxis(order, axis, -1)
-        gathered = order[..., positions.clip(0, dimension.size - 1)]
+        gathered = order[..., dimension.clipped[:, taps]]
         gathered = gathered if inside.all() else np.where(inside, gathered, LEFT_OUT)
         best = gathered.argmax(-1)
         largest = np.take_along_axis(gathered, best[..., None], -1)[..., 0]
@@ -148,7 +191,7 @@ class Window:
         dimension = self.dimensions[axis]
         rows = np.arange(len(dimension.positions))
         rows = rows.reshape([-1 if d == axis else 1 for d in range(tap.ndim)])
-        return dimension.positions[rows, tap].clip(0, dimension.size - 1)
+        return dimension.clipped[rows, tap]
 
 
 def order_of(array: Array, dtype: DType, *, largest: bool) -> NDArray[np.int64]:
