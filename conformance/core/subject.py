@@ -94,8 +94,8 @@ class Subject:
     def ends(self, implementation: Implementation, precision: str) -> list[tuple[Array, Array]]:
         """Return for each output what is accepted of an implementation that is otherwise honest.
 
-        One that adds in another format may add in any order; with another habit its outputs alone
-        are accepted.
+        One that adds in another format may add in any order, and cut off what does not fit; with
+        another habit its outputs alone are accepted.
         """
         return [(i.lo, i.hi) for i in self._accepted(implementation, precision)]
 
@@ -160,16 +160,18 @@ class Subject:
             implementation = Implementation(self.operator, *rest)
         evaluation = mutated(honest, implementation, self.case.attributes)
         try:
-            return (honest if evaluation is None else evaluation).intervals()
+            intervals = (honest if evaluation is None else evaluation).intervals()
         except TooLarge:
             return _single(outputs)  # zeros in another shape
+        cuts = any(habit.style.rounding != "nearest" for habit in habits)
+        return [*map(_with_cut_off, intervals)] if cuts else intervals
 
     def _accumulator(self, style: Style) -> str:
         """The format in which a machine adds in any order; empty if it has another habit."""
         data = next(iter(self._exact.inputs.values()))
         style = settled(style, DTYPES[name_of(data.dtype)])
         format_ = style.sums or style.computes
-        plain = style == Style(computes=style.computes, sums=style.sums)
+        plain = style == Style(computes=style.computes, sums=style.sums, rounding=style.rounding)
         return format_ if plain and format_ in DTYPES and DTYPES[format_].is_float else ""
 
     def _evaluation(self, precision: str) -> Evaluation:
@@ -194,6 +196,14 @@ def _zeros(shape: tuple[int, ...], dtype: DType) -> Array:
         longest = extents.index(max(extents))
         extents[longest] //= 2
     return np.broadcast_to(dtype.numpy.type(0), extents)
+
+
+def _with_cut_off(interval: Interval) -> Interval:
+    """An interval with what a number in it may be if the digits that do not fit are cut off."""
+    lo, hi = interval.lo, interval.hi
+    lo = np.where(lo > 0, np.nextafter(lo, lo.dtype.type(0)), lo)
+    hi = np.where(hi < 0, np.nextafter(hi, hi.dtype.type(0)), hi)
+    return Interval(lo, hi, interval.unspecified)
 
 
 def _single(outputs: Sequence[Array]) -> list[Interval]:

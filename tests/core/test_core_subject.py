@@ -254,7 +254,17 @@ def test_a_machine_that_adds_in_another_format_may_add_in_any_order() -> None:
     assert implementation.accumulators == ("h",)
 
 
-@pytest.mark.parametrize("style", [Style(rounding="toward_zero"), Style(flushes=True)])
+@pytest.mark.parametrize("rounding", ["toward_zero", "up_from_odd"])
+def test_sums_in_any_order_may_be_cut_off(rounding: str) -> None:
+    here, change = with_binades(), HabitChange("h", Style(sums="f16", rounding=rounding))
+    ((lo, hi),) = here.ends(Implementation(CONV, change), "standard")
+    for order in ("forward", "backward", "pairwise"):
+        style = Style(sums="f16", rounding=rounding, order=order)
+        (outputs,) = here.under(Implementation(CONV, HabitChange("o", style)))
+        assert ((lo <= outputs) & (outputs <= hi)).all()
+
+
+@pytest.mark.parametrize("style", [Style(reciprocal=True), Style(flushes=True)])
 def test_of_another_habit_its_outputs_alone_are_accepted(style: Style) -> None:
     ((lo, hi),) = with_binades().ends(Implementation(CONV, HabitChange("h", style)), "standard")
     np.testing.assert_array_equal(lo, hi)
