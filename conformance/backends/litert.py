@@ -30,21 +30,21 @@ POOLS: dict[str, tuple[str, ...]] = {
     "AvgPool-14": ("rounding_type", "exclude_pad"),
     "AvgPool-16": ("rounding_type", "exclude_pad", "dilations"),
     "MaxPool-1": ("rounding_type",),
-    "onnx.AveragePool-7": ("exclude_pad",),
-    "onnx.AveragePool-10": ("rounding_type", "exclude_pad"),
-    "onnx.AveragePool-11": ("rounding_type", "exclude_pad"),
-    "onnx.AveragePool-19": ("rounding_type", "exclude_pad", "dilations"),
-    "onnx.AveragePool-22": ("rounding_type", "exclude_pad", "dilations"),
+    "onnx.AveragePool-7": ("count_include_pad",),
+    "onnx.AveragePool-10": ("ceil_mode", "count_include_pad"),
+    "onnx.AveragePool-11": ("ceil_mode", "count_include_pad"),
+    "onnx.AveragePool-19": ("ceil_mode", "count_include_pad", "dilations"),
+    "onnx.AveragePool-22": ("ceil_mode", "count_include_pad", "dilations"),
 }
 REDUCTIONS = {"onnx.GlobalAveragePool": "MEAN", "onnx.GlobalMaxPool": "REDUCE_MAX"}
 
 _NO_PADS = "padding is SAME or VALID, and has no numbers"
+_LEFT_OUT, _NEVER_COUNTED = "windows that overrun are left out", "padding is never counted"
 _LACKING = {
-    "rounding_type": ("rounding_type != floor", "windows that overrun are left out"),
-    "exclude_pad": (
-        "not exclude_pad and auto_pad == same_upper",
-        "padding is never counted",
-    ),
+    "rounding_type": ("rounding_type != floor", _LEFT_OUT),
+    "ceil_mode": ("ceil_mode != 0", _LEFT_OUT),
+    "exclude_pad": ("not exclude_pad and auto_pad == same_upper", _NEVER_COUNTED),
+    "count_include_pad": ("count_include_pad == 1 and upper", _NEVER_COUNTED),
     "dilations": ("any(dilations != 1)", "pools have no dilation"),
 }
 
@@ -52,13 +52,18 @@ _LACKING = {
 def _excluding() -> list[Exclusion]:
     exclusions = []
     for op, attributes in POOLS.items():
-        # ONNX does not allow pads beside auto_pad, OpenVINO ignores them there.
-        scope = "" if op.startswith("onnx.") else "auto_pad == explicit and "
-        conditions = [
-            ("auto_pad not in [explicit, valid, same_upper]", "padding is SAME or VALID"),
-            (f"{scope}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
-            *(_LACKING[attribute] for attribute in attributes),
-        ]
+        if op.startswith("onnx."):
+            conditions = [
+                ("same and not upper", "padding is SAME or VALID"),
+                ("any(given_begin != 0 or given_end != 0)", _NO_PADS),
+            ]
+        else:
+            padded = "auto_pad == explicit and any(pads_begin != 0 or pads_end != 0)"
+            conditions = [
+                ("auto_pad not in [explicit, valid, same_upper]", "padding is SAME or VALID"),
+                (padded, _NO_PADS),
+            ]
+        conditions += [_LACKING[attribute] for attribute in attributes]
         exclusions += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
     return [*exclusions, *_excluded_convolutions()]
 

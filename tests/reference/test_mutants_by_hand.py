@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_shapes import SMALL_SHAPES
 
 from conformance.dtypes import Array
 from conformance.implementations import implementation_of, subject_of
@@ -28,7 +29,8 @@ def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list
     """The outputs of a mutant, of one image with one channel."""
     spec = find_spec(op)
     (fault,) = (one for one in mutants_of(spec) if one.id == mutant)
-    subject = subject_of(spec, case_from_inputs(spec, [data], attributes), [data])
+    case = case_from_inputs(spec, [data], attributes)
+    subject = subject_of(spec, case, [data], SMALL_SHAPES)
     return [
         output[0, 0].tolist() for output in subject.under(implementation_of(spec, fault.change))
     ]

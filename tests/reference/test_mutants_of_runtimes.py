@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from small_shapes import SMALL_SHAPES
 
 from conformance.dtypes import Array
 from conformance.implementations import EvaluatedCase, Implementation, implementation_of, subject_of
@@ -21,7 +22,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 def evaluated(op: str, inputs: list[Array], attributes: dict[str, Any]) -> EvaluatedCase[Any]:
     spec = find_spec(op)
-    return subject_of(spec, case_from_inputs(spec, inputs, attributes), inputs)
+    return subject_of(spec, case_from_inputs(spec, inputs, attributes), inputs, SMALL_SHAPES)
 
 
 def altered(op: str, *mutants: str) -> Implementation:

@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from small_shapes import SMALL_SHAPES
 
 from conformance.dtypes import Array
 from conformance.implementations import EvaluatedCase, Implementation, implementation_of, subject_of
@@ -25,7 +26,8 @@ def made(
 ) -> tuple[EvaluatedCase[Any], Implementation]:
     spec = find_spec(op)
     bank = {fault.id: fault.change for fault in mutants_of(spec)}
-    subject = subject_of(spec, case_from_inputs(spec, [values], attributes), [values], shapes)
+    case = case_from_inputs(spec, [values], attributes)
+    subject = subject_of(spec, case, [values], shapes or SMALL_SHAPES)
     return subject, implementation_of(spec, bank[mutant])
 
 
