@@ -47,5 +47,5 @@ def test_operators_newer_than_the_runtime_are_not_declared(op, opset, claimed):
         assert not capabilities.declares(op, "f32", 4)
         return
     spec = find_spec(op)
-    case = Case(op, {"T": "f32"}, {"X": (1, 1, 3)}, {"kernel_shape": [1]})
+    case = Case(op, {"T": "f32"}, {"data": (1, 1, 3)}, {"kernel_shape": [1]})
     assert (capabilities.reason_against(spec, case) is None) is claimed

@@ -10,6 +10,7 @@ from conformance.reference import evaluate
 from conformance.implementations import implementation_of, may_be_together, subject_of
 from conformance.run.mutant_match import Prediction
 from conformance.specification import case_from_inputs, find_spec, mutants_of
+from conformance.suite.store import open_suite
 
 OP = "onnx.AveragePool-22"
 EXCLUSIVE = ("ceil-drops-window-beyond-padding", "overhang-split-between-ends")
@@ -29,7 +30,7 @@ class Broken:
 
 
 def test_mutants_that_exclude_each_other_predict_nothing():
-    suite = conformance.open_suite("smoke")
+    suite = open_suite("smoke")
     assert not may_be_together(find_spec(OP), *(KNOWN[one].change for one in EXCLUSIVE))
     run = conformance.check(suite, Broken(), ops=[OP])
     failed = [result for result in run.results if result.returned is not None]
