@@ -81,7 +81,7 @@ def examples(every: int, few: int) -> int:
 
 NEWEST = (
     *("AvgPool-1", "AvgPool-16", "MaxPool-14", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"),
-    *("onnx.MaxPool-22", "torch.avg_pool-2", "torch.max_pool-2"),
+    *("torch.avg_pool-2", "torch.max_pool-2"),
 )
 """Operators by rules that sweeps are over: the others are earlier versions, or differ little."""
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conformance.backends.axis_order import transposed
+from conformance.core.index_counts import indices_of_elements
+from conformance.dtypes import Array
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
 from conformance.spec.case_environment import Environment, EnvironmentOverlay
@@ -249,50 +251,62 @@ def _countings(
     declared: Capabilities, spec: Specification, case: Case
 ) -> dict[int, dict[str, Any]]:
     """How the outputs count that are indices, by number."""
-    if not isinstance(spec, OpSpec) or case.reject is not None:
+    if case.reject is not None or not case.shapes:
         return {}
-    shape = case.shapes[spec.data.name]
+    shape = next(iter(case.shapes.values()))
     counted = declared.counted(len(shape))
     if counted is None:
         return {}
+    try:
+        indices = (
+            _indices_by_rules(spec, case, shape)
+            if isinstance(spec, OpSpec)
+            else indices_of_elements(spec, case)
+        )
+    except EvaluationError as error:
+        raise _uncountable(spec, error.message) from error
     return {
-        number: _counting(spec, case, shape, counted.axes)
-        for number, output in enumerate(spec.outputs)
-        if output.holds == "index"
+        number: _counting(spec, np.asarray(counts), shape, counted.axes)
+        for number, counts in indices.items()
     }
 
 
-def _counting(
-    spec: OpSpec, case: Case, shape: tuple[int, ...], counted: tuple[int, ...]
-) -> dict[str, Any]:
-    """How indices over the axes ``counted`` are counted by the specification's rule ``index``.
-
-    The rule is worked out for each element of the data, and has to be a sum over the axes.
-    """
+def _indices_by_rules(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> dict[int, Array]:
+    """The index of each element of the data by the rule ``index``, for each output of indices."""
+    numbers = [number for number, output in enumerate(spec.outputs) if output.holds == "index"]
+    if not numbers:
+        return {}
     grid = np.ogrid[tuple(slice(max(1, size)) for size in shape)]
     environment = EnvironmentOverlay(
         Environment(spec, case), position=tuple(grid[2:]), n=grid[0], c=grid[1]
     )
-    try:
-        counts = np.asarray(spec.definitions["index"].evaluate(environment))
-    except EvaluationError as error:
-        raise _uncountable(spec, error.message) from error
-    full = np.broadcast_to(counts, [max(1, size) for size in shape])
+    counts = np.asarray(spec.definitions["index"].evaluate(environment))
+    return dict.fromkeys(numbers, np.broadcast_to(counts, [max(1, size) for size in shape]))
+
+
+def _counting(
+    spec: Specification, counts: Array, shape: tuple[int, ...], counted: tuple[int, ...]
+) -> dict[str, Any]:
+    """How indices over the axes ``counted`` are counted, given that of each element of the data.
+
+    It has to be a sum over the axes.
+    """
+    grid = np.ogrid[tuple(slice(max(1, size)) for size in shape)]
     start = (0,) * len(shape)
-    first = int(full[start])
+    first = int(counts[start])
     step = [
-        int(full[(*start[:axis], 1, *start[axis + 1 :])]) - first if size > 1 else 0
+        int(counts[(*start[:axis], 1, *start[axis + 1 :])]) - first if size > 1 else 0
         for axis, size in enumerate(shape)
     ]
     if not np.array_equal(
-        full,
+        counts,
         first + sum(stride * coordinate for stride, coordinate in zip(step, grid, strict=True)),
     ):
-        raise _uncountable(spec, "its rule 'index' is no sum over the axes")
+        raise _uncountable(spec, "its indices are no sum over the axes")
     return {"shape": list(shape), "axes": list(counted), "first": first, "step": step}
 
 
-def _uncountable(spec: OpSpec, why: str) -> BackendError:
+def _uncountable(spec: Specification, why: str) -> BackendError:
     return BackendError(
         f"indices of {spec.op} cannot be counted in another layout: {why}",
         hint="leave the operator out of 'operators', or 'index_layout' out of the declaration",

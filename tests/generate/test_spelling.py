@@ -20,11 +20,11 @@ from conformance.spec.default_attributes import with_defaults, without_defaults
 from conformance.spec.loader import find_spec
 from conformance.spec.model import OpSpec, Quantity
 
-# Spelling is one mechanism: three operators show it, one with a default per axis, one with a list
-# of two halves, and one with a default that is another attribute.
+# Spelling is one mechanism: two operators show it, one with a default per axis, and one with a
+# default that is another attribute.
 SPECS = [
     *map(find_spec, ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")),
-    *map(find_spec, ("onnx.MaxPool-11", "torch.avg_pool-2")),
+    find_spec("torch.avg_pool-2"),
 ]
 OPTIONAL = [(spec, quantity) for spec in SPECS for quantity in spec.attributes if quantity.default]
 SMOKE = tiers.smoke()
@@ -93,27 +93,6 @@ def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> N
             left = {q.name for q in spec.attributes} - given.keys()
             assert left <= {q.name for q in spec.attributes if not q.required}
         assert without_defaults(spec, full, 0) == all_that_may_be_given(spec, full)
-
-
-def test_a_list_of_two_halves_is_left_out_as_one() -> None:
-    spec = find_spec("onnx.MaxPool-11")
-    drawn = [with_defaults(spec, case) for case in draw(spec, 4, 200, root=7)]
-    coin = 1 << next(i for i, one in enumerate(spec.attributes) if one.half == 0)
-    explicit = [values for values in drawn if values["auto_pad"] == "explicit"]
-    zero = [v for v in explicit if v["pads_begin"] == v["pads_end"] == [0, 0]]
-    one_half = [v for v in explicit if (v["pads_begin"] == [0, 0]) != (v["pads_end"] == [0, 0])]
-    assert min(len(zero), len(one_half), len(drawn) - len(explicit)) > 3
-    for values in drawn:
-        given, left_out = (without_defaults(spec, values, seed) for seed in (0, coin))
-        assert ("pads" in given) == (values in explicit)
-        assert ("pads" in left_out) == (values in explicit and values not in zero)
-        assert not {"pads_begin", "pads_end"} & given.keys()
-    assert without_defaults(spec, zero[0], 0)["pads"] == [0, 0, 0, 0]
-    for values in one_half:
-        assert (
-            without_defaults(spec, values, coin)["pads"]
-            == values["pads_begin"] + values["pads_end"]
-        )
 
 
 def test_what_is_as_another_attribute_is_left_out_where_it_is() -> None:

@@ -30,7 +30,7 @@ from conformance.spec.validity import violations
 
 INTEGERS = ("i8", "u8", "i32", "i64")
 AIM = {"T": DrawBounds(values=("i8", "u8", "i32")), "exclude-pad": DrawBounds(values=(True,))}
-OPS = ("MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "onnx.MaxPool-12")
+OPS = ("MaxPool-8", "MaxPool-14")
 
 
 def pads(attributes: dict[str, Any], size: list[int], axis: int) -> int:

@@ -6,8 +6,8 @@ import numpy as np
 import tiers
 
 import conformance
-from conformance.reference import evaluate
 from conformance.implementations import implementation_of, may_be_together, subject_of
+from conformance.reference import evaluate
 from conformance.run.mutant_match import Prediction
 from conformance.specification import case_from_inputs, find_spec, mutants_of
 from conformance.suite.store import open_suite

@@ -175,7 +175,7 @@ class TestTheShippedSuite:
 class TestAPart:
     """What a backend of some types and ranks is asked, and how strong that is."""
 
-    OP = "onnx.MaxPool-22"
+    OP = "torch.max_pool-2"
 
     def test_of_one_type_and_rank(self) -> None:
         shown = audit("--suite", "smoke", "--op", self.OP, "--dtypes", "f32", "--ranks", "4")

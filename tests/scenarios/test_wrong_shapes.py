@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tiers
 
 import conformance
 from conformance.api import Run
@@ -16,6 +15,7 @@ from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding, Vector
 from conformance.reference import answers
 from conformance.specification import case_from_inputs, find_spec, mutants_of
+from conformance.suite.store import open_suite
 
 BACKEND = """
 from conformance.implementations import implementation_of, subject_of
@@ -37,7 +37,8 @@ class Faulty:
 def checked(tmp_path: Path, op: str, mutant: str, executor: str) -> Run:
     file = tmp_path / "faulty.py"
     file.write_text(BACKEND.replace("MUTANT", mutant))
-    return conformance.check(tiers.smoke(), f"{file}:Faulty", ops=[op], executor=executor, jobs=1)
+    suite = open_suite("smoke")
+    return conformance.check(suite, f"{file}:Faulty", ops=[op], executor=executor, jobs=1)
 
 
 def told(run: Run) -> list[Finding]:

@@ -17,29 +17,29 @@ def asked(shape: tuple[int, ...], attributes: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("attributes", "line"),
     [
-        ({"kernel_shape": [2, 2]}, "1x1x5x5 f32, kernel_shape [2,2]"),
+        ({"kernel_size": [2, 2]}, "1x1x5x5 f32, kernel_size [2,2]"),
         (
-            {"kernel_shape": [2, 2], "strides": [2, 1], "dilations": [1, 1]},
-            "1x1x5x5 f32, kernel_shape [2,2], strides [2,1]",
+            {"kernel_size": [2, 2], "stride": [2, 1], "padding": [0, 0]},
+            "1x1x5x5 f32, kernel_size [2,2], stride [2,1]",
         ),
         (
-            {"kernel_shape": [2, 2], "pads": [0, 1, 0, 0], "storage_order": 1},
-            "1x1x5x5 f32, kernel_shape [2,2], pads [0,1,0,0], storage_order 1",
+            {"kernel_size": [2, 2], "padding": [0, 1], "ceil_mode": True},
+            "1x1x5x5 f32, kernel_size [2,2], padding [0,1], ceil_mode true",
         ),
-        ({"kernel_shape": [2, 2], "pads": [0, 0, 0, 0]}, "1x1x5x5 f32, kernel_shape [2,2]"),
+        ({"kernel_size": [2, 2], "padding": [0, 0]}, "1x1x5x5 f32, kernel_size [2,2]"),
         # Negative tests.
         (
-            {"kernel_shape": [2, 2], "pads": [0, 0, 1]},
-            "1x1x5x5 f32, kernel_shape [2,2], pads [0,0,1]",
+            {"kernel_size": [2, 2], "padding": [0, 0, 1]},
+            "1x1x5x5 f32, kernel_size [2,2], padding [0,0,1]",
         ),
         (
-            {"kernel_shape": [2, 2], "auto_pad": "SAME", "other": True},
-            "1x1x5x5 f32, kernel_shape [2,2], auto_pad SAME, other true",
+            {"kernel_size": [2, 2], "ceil_mode": "SAME", "other": True},
+            "1x1x5x5 f32, kernel_size [2,2], ceil_mode SAME, other true",
         ),
     ],
 )
 def test_shape_type_and_what_has_not_its_default(attributes: dict[str, Any], line: str) -> None:
-    assert in_a_line(shipped_specs()["onnx.MaxPool-22"], asked((1, 1, 5, 5), attributes)) == line
+    assert in_a_line(shipped_specs()["torch.avg_pool-2"], asked((1, 1, 5, 5), attributes)) == line
 
 
 def test_a_default_that_another_attribute_gives() -> None:
@@ -65,6 +65,6 @@ def test_operands_are_told() -> None:
 
 def test_a_long_case_is_cut_between_attributes() -> None:
     given = {f"attribute-{n}": [n] * 10 for n in range(9)}
-    line = in_a_line(shipped_specs()["onnx.MaxPool-22"], asked((1, 1, 5, 5), given))
+    line = in_a_line(shipped_specs()["torch.avg_pool-2"], asked((1, 1, 5, 5), given))
     assert line.endswith("attribute-3 [3,3,3,3,3,3,3,3,3,3], and 5 more")
     assert len(line) <= MAX_LINE + len(", and 5 more")
