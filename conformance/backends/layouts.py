@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conformance.backends.axis_order import transposed
-from conformance.core.index_counts import indices_of_elements
 from conformance.dtypes import Array
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
@@ -257,6 +256,9 @@ def _countings(
     counted = declared.counted(len(shape))
     if counted is None:
         return {}
+    # Of no use where a backend runs, whose environment may have none of what definitions need.
+    from conformance.core.index_counts import indices_of_elements
+
     try:
         indices = (
             _indices_by_rules(spec, case, shape)

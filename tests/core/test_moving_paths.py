@@ -43,7 +43,7 @@ KINDS = (
 MOVING = (
     "AdaptiveMaxPool-8",
     "AvgPool-14",
-    "onnx.MaxPool-22",
+    "MaxPool-14",
     "torch.avg_pool-2",
 )
 """Operators that are looked at, of each shape of definition."""
