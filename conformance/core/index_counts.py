@@ -14,16 +14,16 @@ from conformance.spec.yaml_source import Source
 
 
 def indices_of_elements(operator: Operator, case: Case) -> dict[int, Array]:
-    """Return the index of each element of what is searched, by the number of the output of indices.
+    """Return the index of each element of a searched tensor, by number of the output.
 
     Extents of 0 are taken for 1. Raises EvaluationError where it depends on more than the element.
     """
-    found = {}
+    indices = {}
     for number, output in enumerate(operator.outputs):
         definition = operator.define[output.name]
         if "_" in definition.combine and definition.finish.kind.type == "int":
-            found[number] = _of_each(operator, definition, case)
-    return found
+            indices[number] = _of_each(operator, definition, case)
+    return indices
 
 
 def _of_each(operator: Operator, definition: Definition, case: Case) -> Array:
@@ -35,10 +35,10 @@ def _of_each(operator: Operator, definition: Definition, case: Case) -> Array:
     section = operator.data["define"][definition.name]
     places = [str(arg.value) for arg in term.args]
     alone = {key: section[key] for key in ("term", "combine", "finish") if key in section}
-    stated = next(one for one in operator.data["inputs"] if one["name"] == tensor.name)
+    stated = next(entry for entry in operator.data["inputs"] if entry["name"] == tensor.name)
     alone |= {"at": dict(zip(places, stated["shape"], strict=True)), "over": {"alone": 1}}
     data = {**operator.data, "define": {definition.name: alone}}
-    data["outputs"] = [one for one in data["outputs"] if one["name"] == definition.name]
+    data["outputs"] = [entry for entry in data["outputs"] if entry["name"] == definition.name]
     for key in ("interpretations", "roles", "reject", "profiles"):
         data.pop(key, None)
     searching = operator_of(Source(operator.op, data))

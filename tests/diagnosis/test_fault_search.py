@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import tiers
 import yaml
-from faulty import CORE, answered, asked, bank, explained, run, searched, vector
+from faulty import CORE, answered, asked, bank, explained, run, says_all, searched, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +44,7 @@ def some_fault() -> st.SearchStrategy[tuple[str, str]]:
 
 @cache
 def noticed(op: str) -> frozenset[str]:
-    return frozenset().union(*(entry.kills for entry in asked(op)))
+    return frozenset().union(*(entry.kills for entry in filter(says_all, asked(op))))
 
 
 def alike(op: str, fault: str) -> frozenset[str]:

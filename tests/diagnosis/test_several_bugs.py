@@ -84,4 +84,5 @@ def test_the_name_is_about_types_that_were_asked() -> None:
     seen = list(run(op, [mutant], asked))
     (found,) = searched(op, seen)
     assert found.ids == (mutant,)
-    assert [fault.id for some in found.alternatives for fault in some] == ["sums-in-own-type"]
+    alternatives = [fault.id for some in found.alternatives for fault in some]
+    assert [name for name in alternatives if name.startswith("sums")] == ["sums-in-own-type"]
