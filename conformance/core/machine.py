@@ -262,8 +262,11 @@ class _MachineSpace(IndexSpace):
         kind = self.definition.combine
         sign = -1 if "min" in kind else 1
         order = np.where(mask, np.where(np.isnan(values), np.inf, sign * values), -np.inf)
-        last = order.shape[-1] - 1
-        best = last - order[..., ::-1].argmax(-1) if kind.startswith("last") else order.argmax(-1)
+        # A term that is left out is never the best, not of minus infinities either.
+        largest = mask & (order == order.max(-1, initial=-np.inf, keepdims=True))
+        last = largest.shape[-1] - 1
+        reverse = kind.startswith("last")
+        best = last - largest[..., ::-1].argmax(-1) if reverse else largest.argmax(-1)
         if "_" in kind:
             self._choose_indices(best, (*best.shape, *[1] * len(self.summed)))
         chosen = np.take_along_axis(values, best[..., None], -1)[..., 0]

@@ -16,7 +16,7 @@ from conformance.core.mutant_changes import HabitChange, PathChange
 from conformance.core.operator import Operator
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import ConformanceError, TooLarge
+from conformance.errors import ConformanceError, EvaluationError, TooLarge
 from conformance.model import Case
 
 MOST_ELEMENTS = 1 << 59
@@ -161,8 +161,9 @@ class Subject:
         evaluation = mutated(honest, implementation, self.case.attributes)
         try:
             intervals = (honest if evaluation is None else evaluation).intervals()
-        except TooLarge:
-            return _single(outputs)  # zeros in another shape
+        except EvaluationError:
+            # Zeros in another shape, or indices that numbers decide which a format rounds.
+            return _single(outputs)
         cuts = any(habit.style.rounding != "nearest" for habit in habits)
         return [*map(_with_cut_off, intervals)] if cuts else intervals
 

@@ -117,6 +117,17 @@ def test_habits_of_a_search(style: Style, expected: list[float]) -> None:
     np.testing.assert_array_equal(output.ravel(), expected)
 
 
+def test_a_search_never_finds_what_is_left_out() -> None:
+    data = np.full((1, 1, 2), -np.inf, np.float32)
+    attributes = {"kernel": [2], "pads_begin": [1]}
+    values, indices = Simulation(
+        operator("MaxPool"), attributes, {"X": data}, Style(sums="f16")
+    ).outputs()
+    assert values.ravel().tolist() == [-np.inf] * 2
+    right = Evaluation(operator("MaxPool"), attributes, {"X": data}).outputs()[1]
+    np.testing.assert_array_equal(indices, right)
+
+
 MEAN = """
 op: own.Mean
 types: {T: [i32]}
