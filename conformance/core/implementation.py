@@ -52,15 +52,15 @@ class Implementation:
         """Return the implementation with further changes.
 
         None where they make no sense together, or write anew what another has written. A text
-        around what was there is around the parts that others replace, too.
+        around what was there is around what others make of it, too, in their order.
         """
         every = (*self.changes, *changes)
         edits = [
             edit for change in every if isinstance(change, TextChange) for edit in change.edits
         ]
-        parts = [(location, part) for location, part, _ in edits]
+        locations = [location for location, _, _ in edits]
         anew = [location for location, part, text in edits if not part and not is_around(text)]
-        locations = [location for location, _ in parts]
+        parts = [(location, part) for location, part, _ in edits if part]
         if len(set(parts)) < len(parts) or any(locations.count(at) > 1 for at in anew):
             return None
         together = Implementation(self.operator, *every)

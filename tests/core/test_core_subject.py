@@ -102,11 +102,24 @@ def test_a_text_around_what_was_there_is_around_a_changed_part(part_first: bool)
     np.testing.assert_array_equal(both, expected)
 
 
+def test_texts_around_one_another_are_so_in_their_order() -> None:
+    added = text("define.Y.finish", "", "original + 1")
+    doubled = text("define.Y.finish", "", "original * 2")
+    here = subject(conv())
+    for first, other, expected in [
+        (added, doubled, (here.outputs[0] + 1) * 2),
+        (doubled, added, here.outputs[0] * 2 + 1),
+    ]:
+        together = Implementation(CONV, first).beside(other)
+        assert together is not None
+        np.testing.assert_array_equal(here.under(together)[0], expected)
+
+
 def test_texts_that_are_written_anew_exclude_each_other() -> None:
     part = text("define.Y.finish", "B[filter]", "0")
     around = text("define.Y.finish", "", "original + 1")
     anew = text("define.Y.finish", "", "total")
-    for first, other in [(anew, part), (around, anew), (around, around), (part, part)]:
+    for first, other in [(anew, part), (around, anew), (part, part)]:
         assert Implementation(CONV, first).beside(other) is None
 
 
