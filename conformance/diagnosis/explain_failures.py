@@ -48,11 +48,28 @@ def explain_failures(
     arguments = _Arguments(noticed, precision, level)
     evidence = arguments.evidence(spec, results, read)
     explanations = Search(evidence, mutants, chosen=chosen).run()
+    # A bug of one output is likelier than a condition under which another has the same failures.
+    explanations += _in_some_outputs(
+        evidence, results, explanations, mutants, read, arguments, chosen
+    )
     explanations = _under_conditions(evidence, explanations, mutants, chosen) or explanations
-    explanations = (
+    return (
         _beside_a_place(evidence, results, explanations, mutants, read, arguments, chosen)
         or explanations
     )
+
+
+def _in_some_outputs(
+    evidence: OperatorResults,
+    results: Sequence[Result],
+    explanations: Sequence[Explanation],
+    mutants: Sequence[Mutant],
+    read: Callable[[str], Vector],
+    arguments: _Arguments,
+    chosen: bool,
+) -> list[Explanation]:
+    """What explains most of the rest in the outputs that are wrong, where others are right."""
+    spec = evidence.spec
     explained = {vector for explanation in explanations for vector in explanation.agreements}
     unexplained_vectors = [
         failure for vector, failure in evidence.failed.items() if vector not in explained
@@ -61,7 +78,7 @@ def explain_failures(
         frozenset[int]().union(*(failure.wrong_outputs for failure in unexplained_vectors))
     )
     if not 0 < len(wrong) < len(spec.outputs):
-        return explanations
+        return []
     unexplained = [result for result in results if result.id not in explained]
     # What notices nothing in all outputs does not in some.
     subset = arguments.evidence(spec, unexplained, read, only=wrong)
@@ -72,7 +89,7 @@ def explain_failures(
         for explanation in subset_explanations
         if 2 * len(explanation.agreements) > len(unexplained_vectors)
     )
-    return [*explanations, *(replace(explanation, outputs=names) for explanation in most)]
+    return [replace(explanation, outputs=names) for explanation in most]
 
 
 def extend_explanations(

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from conformance.core.binding import Binding
 from conformance.dtypes import Array
 from conformance.reference import facts
+from conformance.spec.model import OpSpec
 from conformance.specification import case_from_inputs, find_spec, outputs, violations
 
 Window = tuple[tuple[int, ...], tuple[Array, ...]]
@@ -49,7 +51,11 @@ class Asked:
 
     def axes(self, name: str) -> list[int]:
         """A number of the case with one entry an axis: ``kernel``, ``strides``, ``pad_begin``."""
-        return [int(value) for value in self.facts.per_axis(name)]
+        spec = find_spec(self.op)
+        if isinstance(spec, OpSpec):
+            return [int(value) for value in self.facts.per_axis(name)]
+        binding = Binding(spec, self.attributes, {"data": self.data.shape})
+        return [int(value) for value in binding.value("taps" if name == "kernel" else name)]
 
     @property
     def out(self) -> tuple[int, ...]:
@@ -73,16 +79,25 @@ class Asked:
 
     def starts(self, axis: int) -> Array:
         """Where each window of an axis starts, which may be before the data."""
-        return self.facts.along("start", axis)
+        if isinstance(find_spec(self.op), OpSpec):
+            return np.asarray(self.facts.along("start", axis))
+        stride, begin = self.axes("strides")[axis], self.axes("pad_begin")[axis]
+        return np.arange(self.out[axis]) * stride - begin
 
     def positions(self) -> list[list[Array]]:
         """Of each axis and window the position of each tap, which may lie beyond the data."""
         listed = []
         for axis in range(len(self.out)):
-            taps, step = (self.facts.along(name, axis) for name in ("taps", "step"))
+            taps, step = (self._along(name, axis) for name in ("taps", "step"))
             rows = zip(self.starts(axis), taps, step, strict=True)
             listed.append([first + np.arange(count) * by for first, count, by in rows])
         return listed
+
+    def _along(self, name: str, axis: int) -> Array:
+        if isinstance(find_spec(self.op), OpSpec):
+            return np.asarray(self.facts.along(name, axis))
+        value = self.axes({"taps": "kernel", "step": "dilations"}[name])[axis]
+        return np.full(self.out[axis], value)
 
     def windows(self, positions: Sequence[Sequence[Array]] | None = None) -> Iterator[Window]:
         per_axis = self.positions() if positions is None else positions

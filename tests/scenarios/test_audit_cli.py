@@ -197,7 +197,7 @@ class TestAPart:
 
     @pytest.mark.exhaustive  # of a profile in smoke see test_mutant_states and test_images
     @pytest.mark.parametrize(
-        ("op", "profile"), [(ADAPTIVE, "output-divides"), (OP, "pads-below-kernel")]
+        ("op", "profile"), [(ADAPTIVE, "output-divides"), (OP, "explicit-floor")]
     )
     def test_of_a_profile(self, op: str, profile: str) -> None:
         words = ("--op", op, "--dtypes", "f32", "--ranks", "4", "--profile")
