@@ -45,28 +45,20 @@ def explain_failures(
     :class:`conformance.diagnosis.search.Search`, the other arguments as for
     :class:`conformance.diagnosis.operator_results.OperatorResults`.
     """
-    arguments = _Arguments(noticed, precision, level)
-    evidence = arguments.evidence(spec, results, read)
-    explanations = Search(evidence, mutants, chosen=chosen).run()
+    arguments = _Arguments(read, noticed, precision, level, mutants, chosen)
+    evidence = arguments.evidence(spec, results)
+    explanations = arguments.search(evidence)
     # A bug of one output is likelier than a condition under which another has the same failures.
-    explanations += _in_some_outputs(
-        evidence, results, explanations, mutants, read, arguments, chosen
-    )
-    explanations = _under_conditions(evidence, explanations, mutants, chosen) or explanations
-    return (
-        _beside_a_place(evidence, results, explanations, mutants, read, arguments, chosen)
-        or explanations
-    )
+    explanations += _in_some_outputs(evidence, results, explanations, arguments)
+    explanations = _under_conditions(evidence, explanations, arguments) or explanations
+    return _beside_a_place(evidence, results, explanations, arguments) or explanations
 
 
 def _in_some_outputs(
     evidence: OperatorResults,
     results: Sequence[Result],
     explanations: Sequence[Explanation],
-    mutants: Sequence[Mutant],
-    read: Callable[[str], Vector],
     arguments: _Arguments,
-    chosen: bool,
 ) -> list[Explanation]:
     """What explains most of the rest in the outputs that are wrong, where others are right."""
     spec = evidence.spec
@@ -81,12 +73,11 @@ def _in_some_outputs(
         return []
     unexplained = [result for result in results if result.id not in explained]
     # What notices nothing in all outputs does not in some.
-    subset = arguments.evidence(spec, unexplained, read, only=wrong)
+    subset = arguments.evidence(spec, unexplained, only=wrong)
     names = tuple(unexplained_vectors[0].vector.answers[number].name for number in wrong)
-    subset_explanations = Search(subset, mutants, chosen=chosen).run()
     most = (
         explanation
-        for explanation in subset_explanations
+        for explanation in arguments.search(subset)
         if 2 * len(explanation.agreements) > len(unexplained_vectors)
     )
     return [replace(explanation, outputs=names) for explanation in most]
@@ -109,7 +100,7 @@ def extend_explanations(
     """
     if not explained:
         return []
-    evidence = _Arguments({}, precision, level).evidence(spec, results, read)
+    evidence = _Arguments(read, {}, precision, level).evidence(spec, results)
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
     vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
     subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in vectors.items()}
@@ -141,21 +132,32 @@ def extend_explanations(
 class _Arguments:
     """What all evidence of one operator is looked at with."""
 
+    read: Callable[[str], Vector]
     noticed: Mapping[str, Sequence[str]]
     precision: Mapping[str, str]
     level: str
+    mutants: Sequence[Mutant] = ()
+    chosen: bool = False
+
+    def search(
+        self, evidence: OperatorResults, mutants: Sequence[Mutant] | None = None
+    ) -> list[Explanation]:
+        """Search for the mutants behind some evidence, all of them if not for others."""
+        sought = self.mutants if mutants is None else mutants
+        return Search(evidence, sought, chosen=self.chosen).run()
 
     def evidence(
         self,
         spec: Specification,
         results: Sequence[Result],
-        read: Callable[[str], Vector],
+        *,
+        read: Callable[[str], Vector] | None = None,
         only: Sequence[int] | None = None,
     ) -> OperatorResults:
         return OperatorResults(
             spec,
             results,
-            read=read,
+            read=read or self.read,
             noticed=self.noticed,
             precision=self.precision,
             level=self.level,
@@ -166,8 +168,7 @@ class _Arguments:
 def _under_conditions(
     evidence: OperatorResults,
     explanations: Sequence[Explanation],
-    mutants: Sequence[Mutant],
-    chosen: bool,
+    arguments: _Arguments,
 ) -> list[Explanation] | None:
     """What explains the failures if mutants may hold under conditions alone.
 
@@ -176,11 +177,11 @@ def _under_conditions(
     explained = {vector for explanation in explanations for vector in explanation.agreements}
     if len(explained) == len(evidence.failed):
         return None
-    conditional = conditional_mutants(evidence, mutants)
+    conditional = conditional_mutants(evidence, arguments.mutants)
     if not conditional:
         return None
     named = {m.id: m for explanation in explanations for m in explanation.mutants}
-    limited = Search(evidence, [*named.values(), *conditional], chosen=chosen).run()
+    limited = arguments.search(evidence, [*named.values(), *conditional])
     more = {vector for explanation in limited for vector in explanation.agreements}
     return limited if len(more) > len(explained) else None
 
@@ -189,10 +190,7 @@ def _beside_a_place(
     evidence: OperatorResults,
     results: Sequence[Result],
     explanations: Sequence[Explanation],
-    mutants: Sequence[Mutant],
-    read: Callable[[str], Vector],
     arguments: _Arguments,
-    chosen: bool,
 ) -> list[Explanation] | None:
     """What explains the failures if the elements of one place are left out, which explains others;
     None where there is no such place, or no more is explained.
@@ -200,7 +198,7 @@ def _beside_a_place(
     Failures that are wrong nowhere else count as passed: whatever else the backend does, elsewhere
     their elements are right.
     """
-    spec, along = evidence.spec, index_lines_of(evidence.spec)
+    spec, along, read = evidence.spec, index_lines_of(evidence.spec), arguments.read
     explained = {vector for explanation in explanations for vector in explanation.agreements}
     failed = [result for result in results if result.id in evidence.failed]
     unexplained = [result for result in failed if result.id not in explained]
@@ -222,8 +220,7 @@ def _beside_a_place(
         replace(result, status=Status.PASS, returned=None) if result.id in lost else result
         for result in results
     ]
-    outside = arguments.evidence(spec, elsewhere, without)
-    outside_explanations = Search(outside, mutants, chosen=chosen).run()
+    outside_explanations = arguments.search(arguments.evidence(spec, elsewhere, read=without))
     if len({v for explanation in outside_explanations for v in explanation.agreements}) <= len(
         explained
     ):
