@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import cycle, islice
 from math import prod
 
 from conformance.choices import SuiteName
@@ -40,6 +40,9 @@ TRIED = 60
 
 STEPS = 1 << 19
 """Taps or terms of a case at most: it takes about a second to evaluate, a plain kernel some."""
+
+DRAWN = 24
+"""Large cases of a definition that are drawn for each element type."""
 
 PATTERNS = ("normal", "ramp")
 """Data that tell the elements apart."""
@@ -105,14 +108,24 @@ def _large_of_definition(
     dtypes = next(iter(operator.types.values()))
     ranks = ranks_of(operator)
     for rank in chance.sample(ranks, len(ranks)):
-        drawn = drawn_large(operator, root, 2 * len(dtypes), rank)
+        drawn = drawn_large(operator, root, DRAWN * len(dtypes), rank)
         fitting = [case for case in drawn if ELEMENTS[0] <= most_terms(operator, case) <= STEPS]
-        for case, dtype in zip(fitting, dtypes, strict=False):
+        # Loops over the first two dimensions are those whose ends small cases do not reach.
+        furthest = sorted(fitting, key=_reach, reverse=True)[:2]
+        for case, dtype in zip(cycle(furthest), dtypes, strict=False):
             typed = in_type(operator, other_data(case, root), dtype)
             plain = (patterns[0] for patterns in patterns_of(operator, typed.types))
             yield replace(typed, pattern=SEPARATOR.join(plain))
         if fitting and not every_rank:
             return
+
+
+def _reach(case: Case) -> float:
+    """How far the first two dimensions reach, the one that reaches less."""
+    extents = next(iter(case.shapes.values()))[:2]
+    if len(extents) < 2:
+        return 0
+    return min(n / low for n, (low, _) in zip(extents, (IMAGES, CHANNELS), strict=True))
 
 
 def large_case(spec: OpSpec, rank: int, dtype: str, chance: random.Random) -> Case | None:
