@@ -34,7 +34,8 @@ def test_drawn_cases_are_valid(op: str) -> None:
     def check(case: Case) -> None:
         inputs = strategies.inputs(case)
         given = dict(zip(operator.tensors, inputs, strict=True))
-        evaluation = Evaluation(operator, case.attributes, given, Machine(DTYPES["f32"]))
+        format_ = DTYPES["f64" if "f64" in case.types.values() else "f32"]
+        evaluation = Evaluation(operator, case.attributes, given, Machine(format_))
         for output, interval in zip(evaluation.outputs(), evaluation.intervals(), strict=True):
             with np.errstate(invalid="ignore"):
                 inside = (interval.lo <= output) & (output <= interval.hi)
