@@ -34,7 +34,7 @@ CAPABILITIES = Capabilities(
             )
             for op, axes in (
                 ("AvgPool-1", "axes"),
-                ("torch.avg_pool-2", "axes"),
+                ("torch.avg_pool-2", "length(size)"),
                 ("torch.lp_pool-2", "length(size)"),
             )
         ),

@@ -36,7 +36,7 @@ CAPABILITIES = Capabilities(
             Exclusion(op=op, when=when, reason=reason)
             for op in ("torch.adaptive_avg_pool-2", "AdaptiveAvgPool-8")
             for when, reason in (
-                ("axes != 2", "adaptive_avg_pool3d has no kernel for oneDNN's layout"),
+                ("length(size) != 2", "adaptive_avg_pool3d has no kernel for oneDNN's layout"),
                 (
                     "any(size % max(output_size, 1) != 0)",
                     "oneDNN's windows are all of one size, so the output has to divide the input",

@@ -56,7 +56,7 @@ EXCLUDING = (
     ),
     Exclusion(
         op="MaxPool-1",
-        when="rounding_type == ceil and any(last_start >= size)",
+        when="rounding_type == ceil and any((out - 1) * strides - pad_begin >= size)",
         reason="ceil_mode ignores windows that would start in the end padding or beyond",
     ),
     Exclusion(

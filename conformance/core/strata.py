@@ -149,7 +149,9 @@ def _text(raw: Any) -> str:
 
 
 def _scope(operator: Operator) -> dict[str, Kind]:
+    deciding = {n: t.entries for n, t in operator.tensors.items() if t.entries is not None}
     return {
+        **{name: entries.kind for name, entries in deciding.items()},
         **{name: attribute.kind for name, attribute in operator.attributes.items()},
         **{name: Kind("int", dim.per) for name, dim in operator.dims.items()},
         **{name: tree.kind for name, tree in operator.let.items()},

@@ -234,9 +234,12 @@ class Draw:
             if tensor.entries is None:
                 shapes[tensor.name] = self.shape(tensor)
             else:
-                axes = self.values[str(tensor.entries.per)]
-                operands[tensor.name] = tuple(self.extent() for _ in axes)
+                operands[tensor.name] = self.entries_of(tensor.entries)
         return shapes, operands
+
+    def entries_of(self, entries: Attribute) -> tuple[int, ...]:
+        """The entries of a tensor that decides shapes, one for each axis."""
+        return tuple(self.extent() for _ in self.values[str(entries.per)])
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]

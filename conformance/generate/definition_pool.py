@@ -156,11 +156,18 @@ class PoolDraw(Draw):
             return attribute.min + self.pick((4, 5, 7, 8))
         return attribute.min + self.pick((0, 0, 1, 1, 1, 2, 3))
 
+    def entries_of(self, entries: Attribute) -> tuple[int, ...]:
+        """The entries of a tensor that decides shapes, alike on all axes or not."""
+        values = self.aims(entries.name)
+        if values:
+            return tuple(self.aimed_per(str(entries.per), values))
+        return super().entries_of(entries)
+
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis, alike or not."""
         values = self.aims(dim.name)
         if values:
-            return self.aimed_dimension(dim, values)
+            return self.aimed_per(dim.per, values)
         axes = len(self.values[dim.per]) if dim.per else 1
         sizes = [self.extent()] * axes
         if not self.happens(self.style.alike):
@@ -173,11 +180,12 @@ class PoolDraw(Draw):
         self.seen += sizes
         return tuple(sizes) if dim.per else sizes[0]
 
-    def aimed_dimension(self, dim: Dimension, values: tuple[Node, ...]) -> Any:
+    def aimed_per(self, group: str | None, values: tuple[Node, ...]) -> Any:
+        """One of some values, or one for each axis of a group, alike or not."""
         first = self.aimed(values)
-        if not dim.per or isinstance(first, tuple):
+        if not group or isinstance(first, tuple):
             return first
-        axes = len(self.values[dim.per])
+        axes = len(self.values[group])
         if self.happens(self.style.alike):
             return (first,) * axes
         return tuple(self.aimed(values) for _ in range(axes))
