@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "reference":  # the package of that name can be called
-        return importlib.import_module("conformance.reference")
     return getattr(importlib.import_module(PLACES.get(name, "conformance.api")), name)
 
 

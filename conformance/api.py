@@ -21,7 +21,6 @@ from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
 from conformance.check_options import CheckOptions, describe_options
 from conformance.core.evaluate import reference_outputs
-from conformance.core.loader import is_defined, load_operator
 from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
@@ -32,15 +31,13 @@ from conformance.log.reader import read
 from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.reference import evaluate
 from conformance.run.engine import Event, RunContext, selected
 from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
 from conformance.run.merging import ShardLog, merged
-from conformance.spec.loader import find_spec
-from conformance.specification import shipped_specs
+from conformance.specification import find_spec, shipped_specs
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
 from conformance.verdict import Verdict
@@ -249,8 +246,7 @@ def reference(
     """Compute the exact outputs of an operator.
 
     Args:
-        op: a shipped operator (``AvgPool-1``, ``onnx.Conv-22``), or the path of a specification or
-            of a definition.
+        op: a shipped operator (``AvgPool-1``, ``onnx.Conv-22``), or the path of a specification.
         inputs: in the order of the document; None is an optional one that is not given.
 
     Returns:
@@ -261,9 +257,7 @@ def reference(
         EvaluationError: a valid case with numbers above 2**62, or more elements than are computed.
         UsageError: an operator that does not exist.
     """
-    if is_defined(op):
-        return reference_outputs(load_operator(op), inputs, attributes)
-    return evaluate(find_spec(op), [x for x in inputs if x is not None], attributes)
+    return reference_outputs(find_spec(op), inputs, attributes)
 
 
 class _Collected:

@@ -1,26 +1,18 @@
-"""Implementations with mutants, and cases evaluated under them, however an operator is stated.
+"""Implementations with mutants, and cases evaluated under them.
 
-Diagnosis and audit ask through these protocols. Rules of a family have them in
-:mod:`conformance.reference.subject`, definitions in :mod:`conformance.core.subject`.
+Diagnosis and audit ask through these protocols, which :mod:`conformance.core` has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import chain
 from typing import Any, Protocol, TypeVar
 
-from conformance.core.implementation import implementation_of as definition_under
+from conformance.core import implementation, subject
 from conformance.core.operator import Operator
-from conformance.core.subject import Subject as DefinitionSubject
 from conformance.dtypes import Array
 from conformance.model import Case
-from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Change
-from conformance.spec.model import OpSpec, RuleChange
-from conformance.spec.rule_change import find_cycle
-
-Specification = OpSpec | Operator
 
 
 class Implementation(Protocol):
@@ -59,16 +51,14 @@ class EvaluatedCase(Protocol[I]):
         """Mark for each output the elements that an implementation leaves unspecified."""
 
 
-def implementation_of(spec: Specification, *changes: Change) -> Implementation:
+def implementation_of(spec: Operator, *changes: Change) -> Implementation:
     """Return an operator under some changes."""
-    if not isinstance(spec, OpSpec):
-        stated: Sequence[Any] = changes
-        return definition_under(spec, *stated)
-    return Altered(spec, *_of_rules(changes))
+    stated: Sequence[Any] = changes
+    return implementation.implementation_of(spec, *stated)
 
 
 def subject_of(
-    spec: Specification,
+    spec: Operator,
     case: Case,
     inputs: Sequence[Array | None],
     shapes: Collection[tuple[int, ...]] = (),
@@ -77,22 +67,10 @@ def subject_of(
 
     ``shapes`` are further output shapes in which outputs are of interest, however large.
     """
-    if not isinstance(spec, OpSpec):
-        return DefinitionSubject(spec, case, inputs, shapes)
-    return Subject(spec, case, [array for array in inputs if array is not None], shapes)
+    return subject.Subject(spec, case, inputs, shapes)
 
 
-def may_be_together(spec: Specification, *changes: Change) -> bool:
+def may_be_together(spec: Operator, *changes: Change) -> bool:
     """Return whether changes concern different parts, none of which depends on itself by them."""
-    if not isinstance(spec, OpSpec):
-        first, *others = changes
-        return implementation_of(spec, first).beside(*others) is not None
-    replacing = [change.replace for change in _of_rules(changes)]
-    rules = list(chain(*replacing))
-    return len(set(rules)) == len(rules) and not any(find_cycle(spec, *replacing))
-
-
-def _of_rules(changes: Sequence[Change]) -> list[RuleChange]:
-    rules = [change for change in changes if isinstance(change, RuleChange)]
-    assert len(rules) == len(changes)
-    return rules
+    first, *others = changes
+    return implementation_of(spec, first).beside(*others) is not None

@@ -1,8 +1,4 @@
-"""Specifications of both kinds: by rules of a family, and by definitions in index notation.
-
-Whatever loads, evaluates or judges a case of any operator asks here, and need not know which kind
-it has.
-"""
+"""Operators: loads their specifications, and evaluates and judges cases of them."""
 
 from __future__ import annotations
 
@@ -16,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.core import loader as definitions
-from conformance.core import mutants
+from conformance.core import loader, mutants
 from conformance.core.answers import answers, readings
 from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
@@ -31,23 +26,15 @@ from conformance.core.operator_reader import operator_of
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Node
 from conformance.dtypes import Array, name_of
-from conformance.errors import ConformanceError, InvalidCase, UsageError, closest
+from conformance.errors import ConformanceError, InvalidCase, UsageError
 from conformance.model import Case, Vector
-from conformance.reference import build as rules_build
-from conformance.reference import evaluate
-from conformance.spec import catalogue, digest, loader, validity
-from conformance.spec.case_environment import Environment
-from conformance.spec.case_environment import case_from_inputs as case_by_rules
 from conformance.spec.catalogue import Change, Mutant
-from conformance.spec.default_attributes import in_a_line
-from conformance.spec.expressions import Expression, Kind, compile_expression
-from conformance.spec.model import OpSpec
-from conformance.spec.rule_change import implied_changes
-from conformance.spec.scope import case_scope, scope_of
-from conformance.spec.validity import Violation
 from conformance.spec.yaml_reader import KEPT, parse_yaml
 
-Specification = OpSpec | Operator
+Specification = Operator
+
+SOURCE = "generated"
+"""The source of a vector that is made of a case."""
 
 PROSE = frozenset({"summary", "document", "errata", "roles", "profiles"})
 """What people and the catalogue read: another wording promises nothing else."""
@@ -55,7 +42,7 @@ PROSE = frozenset({"summary", "document", "errata", "roles", "profiles"})
 
 def shipped_operators() -> tuple[str, ...]:
     """List the operators of the package."""
-    return tuple(sorted((*loader.shipped_operators(), *definitions.shipped_names())))
+    return loader.shipped_names()
 
 
 class _Shipped(Mapping[str, Specification]):
@@ -65,7 +52,7 @@ class _Shipped(Mapping[str, Specification]):
         return find_spec(op)
 
     def __contains__(self, op: object) -> bool:
-        return op in loader.shipped_operators() or op in definitions.shipped_names()
+        return op in shipped_operators()
 
     def __iter__(self) -> Iterator[str]:
         return iter(shipped_operators())
@@ -85,17 +72,7 @@ def find_spec(op: str) -> Specification:
     Raises :class:`~conformance.errors.UsageError` for a name that is not known, and SpecError with
     every problem of a file.
     """
-    if definitions.is_defined(op):
-        return definitions.load_operator(op)
-    if op.endswith((".yaml", ".yml")) or op in loader.shipped_operators():
-        return loader.find_spec(op)
-    names = shipped_operators()
-    near = {name.lower(): name for name in names}.get(op.lower())
-    hint = f"did you mean '{near}'?" if near else closest(op, names)
-    raise UsageError(
-        f"there is no operator '{op}'",
-        hint=hint or f"known: {', '.join(names)}; or give a .yaml file",
-    )
+    return loader.load_operator(op)
 
 
 def select_specs(
@@ -124,20 +101,7 @@ def load_whole(text: str, file: str) -> Specification:
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
-    source = parse_yaml(text, file)
-    if isinstance(source.data, dict) and "define" in source.data:
-        return operator_of(source)
-    return loader.load_whole(text, file)
-
-
-def by_rules(spec: Specification, what: str) -> OpSpec:
-    """Return a specification by rules.
-
-    Raises :class:`~conformance.errors.UsageError` for a definition, which ``what`` cannot take.
-    """
-    if isinstance(spec, Operator):
-        raise UsageError(f"{what} does not know operators that are definitions, as {spec.op} is")
-    return spec
+    return operator_of(parse_yaml(text, file))
 
 
 @dataclass(frozen=True)
@@ -145,7 +109,7 @@ class Condition:
     """A condition on cases of an operator."""
 
     spec: Specification
-    tree: Node | Expression
+    tree: Node
 
     def holds(self, case: Case) -> bool:
         """Return whether a case meets it.
@@ -153,10 +117,6 @@ class Condition:
         Raises EvaluationError, InvalidCase or ValueError where it has no value. In a negative test
         it has one where the names have that it speaks of.
         """
-        if isinstance(self.spec, OpSpec):
-            assert isinstance(self.tree, Expression)
-            return bool(self.tree.evaluate(Environment(self.spec, case)))
-        assert isinstance(self.tree, Node)
         value = binding_of(self.spec, case, tolerant=case.reject is not None).evaluate(self.tree)
         return all(value) if isinstance(value, tuple) else bool(value)
 
@@ -166,17 +126,21 @@ def condition_of(spec: Specification, text: str) -> Condition:
 
     Raises :class:`~conformance.errors.ExpressionError` for what makes no sense there.
     """
-    if isinstance(spec, Operator):
-        return Condition(spec, spec.condition_with_types(text))
-    scope = case_scope(scope_of(spec))
-    return Condition(spec, compile_expression(text, scope, want=Kind("bool")))
+    return Condition(spec, spec.condition_with_types(text))
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A condition by name (``kernel.min``, a requirement's name) and how it is broken."""
+
+    condition: str
+    level: str
+    message: str
 
 
 @lru_cache(maxsize=KEPT)
 def spec_digest(spec: Specification) -> str:
     """Hash what a specification says, its prose aside: SHA-256 in hexadecimal."""
-    if isinstance(spec, OpSpec):
-        return digest.spec_digest(spec)
     stated = {key: value for key, value in spec.data.items() if key not in PROSE}
     text = json.dumps(stated, sort_keys=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -184,15 +148,11 @@ def spec_digest(spec: Specification) -> str:
 
 def mutants_of(spec: Specification) -> tuple[Mutant, ...]:
     """Return the mutants of an operator."""
-    if isinstance(spec, Operator):
-        return mutants.mutants_of(spec)
-    return catalogue.mutants_of(spec)
+    return mutants.mutants_of(spec)
 
 
 def interpretation_changes(spec: Specification) -> Mapping[str, Change]:
     """Return what each interpretation of an operator changes, by name."""
-    if isinstance(spec, OpSpec):
-        return {reading.name: reading for reading in spec.interpretations}
     return {
         reading.name: (
             HabitChange(reading.name, HABITS[reading.habit][0])
@@ -213,8 +173,6 @@ def _edits(change: Mapping[str, str | Mapping[str, str]]) -> tuple[tuple[str, st
 
 def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
     """List the conditions that a case breaks."""
-    if isinstance(spec, OpSpec):
-        return validity.violations(spec, case)
     wrong = [
         Violation(f"{variable}.type", "must", f"{variable} is {case.types.get(variable)}")
         for variable, allowed in spec.types.items()
@@ -237,8 +195,6 @@ def case_from_inputs(
 
     Raises :class:`~conformance.errors.InvalidCase` for inputs that the operator does not have.
     """
-    if isinstance(spec, OpSpec):
-        return case_by_rules(spec, [array for array in inputs if array is not None], attributes)
     named = dict(zip((tensor.name for tensor in spec.inputs), inputs, strict=False))
     if len(inputs) > len(spec.inputs):
         raise InvalidCase(
@@ -264,9 +220,6 @@ def outputs(
 
     Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
     """
-    if isinstance(spec, OpSpec):
-        given = [array for array in inputs if array is not None]
-        return evaluate(spec, given, attributes, exact=False)
     if len(inputs) > len(spec.inputs):
         raise InvalidCase(
             f"{spec.op} has {len(spec.inputs)} inputs, not {len(inputs)}", ("inputs",)
@@ -283,8 +236,6 @@ def build(
 
     Without ``interpretations`` there are no answers but the specification's own.
     """
-    if isinstance(spec, OpSpec):
-        return rules_build.build(spec, case, level, interpretations=interpretations)
     arrays = inputs_of(spec, case)
     absent = tuple(i for i, array in enumerate(arrays) if array is None)
     inputs = tuple(array for array in arrays if array is not None)
@@ -294,7 +245,7 @@ def build(
         sentences = conditions(spec)
         broken = " ".join(sentences[name] for name in sorted(broken_conditions(spec, case)))
         text = f"{describe(spec, case)} must be rejected: {broken}"
-        source = rules_build.SOURCE
+        source = SOURCE
         return Vector(
             case.id, case, level, (), text, source, inputs, (), absent=absent, order=given
         )
@@ -305,7 +256,7 @@ def build(
         level=level,
         edges=reported_names(targets_of(spec, case, named)),
         description=f"{describe(spec, case)}.",
-        source=rules_build.SOURCE,
+        source=SOURCE,
         inputs=inputs,
         answers=expected,
         readings=readings(spec, case, arrays, expected) if interpretations else {},
@@ -325,8 +276,6 @@ def binding_of(spec: Operator, case: Case, *, tolerant: bool = False) -> Binding
 
 def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:
     """Find, for each interpretation by name, the others that it includes."""
-    if isinstance(spec, OpSpec):
-        return implied_changes(spec.interpretations)
     return {
         reading.name: frozenset(
             other.name
@@ -343,8 +292,6 @@ def interpretations_by_element(spec: Specification) -> frozenset[str]:
     They change nothing but what reads outside of tensors add to sums. That is a matter of each
     read: kernels multiply the padding of one border and skip that of another.
     """
-    if isinstance(spec, OpSpec):
-        return frozenset()
     places = {
         f"define.{name}.outside"
         for name, definition in spec.define.items()
@@ -379,14 +326,9 @@ def order_problem(spec: Operator, vector: Vector) -> str:
     return ""
 
 
-def planes_of(spec: Specification, rank: int) -> int:
+def planes_of(rank: int) -> int:
     """Return how many dimensions of an output, from the first, only tell planes apart."""
-    return spec.layout.planes if isinstance(spec, OpSpec) else max(0, rank - PLANE)
-
-
-def takes_all(spec: Specification, case: Case) -> bool:
-    """Return whether a case takes all its data at once, as a code path might."""
-    return isinstance(spec, OpSpec) and spec.kin.oracle.is_whole(spec, case)
+    return max(0, rank - PLANE)
 
 
 def dimension_names(spec: Operator, output: Output) -> list[tuple[str, bool]]:
@@ -399,8 +341,6 @@ def dimension_names(spec: Operator, output: Output) -> list[tuple[str, bool]]:
 
 def document_of(spec: Specification) -> tuple[str, str]:
     """Return title and address of the document; empty where a definition names none."""
-    if isinstance(spec, OpSpec):
-        return spec.document.title, spec.document.url
     document = spec.data.get("document", {})
     return document.get("title", ""), document.get("url", "")
 
@@ -409,48 +349,37 @@ PLANE = 2
 """The last dimensions of an output, which a table shows together."""
 
 MAX_RANK = 5
-"""The largest rank of tensors of a definition that claims speak of."""
+"""The largest rank of tensors that claims speak of, where the operator states none."""
 
 
 def ranks_of(spec: Specification) -> range:
-    """Return the ranks that cases of an operator may have."""
-    return range(1, MAX_RANK + 1) if isinstance(spec, Operator) else spec.ranks
+    """Return the ranks of the first tensor that cases of an operator may have."""
+    least, greatest = spec.inputs[0].ranks or (1, MAX_RANK)
+    return range(least, greatest + 1)
 
 
 def profiles_of(spec: Specification) -> tuple[Profile, ...]:
     """Return the restrictions that real backends have."""
-    if isinstance(spec, Operator):
-        return spec.profiles
-    return tuple(Profile(each.name, each.when.text, each.why) for each in spec.profiles)
-
-
-def target_names(spec: Specification) -> frozenset[str] | None:
-    """Return the names of the coverage targets; None where they derive from each case."""
-    return None if isinstance(spec, Operator) else frozenset(edge.name for edge in spec.edges)
+    return spec.profiles
 
 
 def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
     """Return the conditions that a negative test is to break; none for a valid case.
 
-    A test of a definition has the name of its condition, or another, as one that was recorded for
-    rules; then they are those that it breaks.
+    A test has the name of its condition, or another; then they are those that it breaks.
     """
     if case.reject is None:
         return frozenset()
-    if isinstance(spec, Operator):
-        named = conditions(spec)
-        if case.reject in named:
-            return frozenset({case.reject})
-        return frozenset(broken.condition for broken in violations(spec, case)) & named.keys()
-    return frozenset(entry.breaks for entry in spec.reject if entry.name == case.reject)
+    named = conditions(spec)
+    if case.reject in named:
+        return frozenset({case.reject})
+    return frozenset(broken.condition for broken in violations(spec, case)) & named.keys()
 
 
 def level_of(spec: Specification, case: Case) -> str:
     """Return the level of a case: must, but for some negative tests."""
     if case.reject is None:
         return "must"
-    if isinstance(spec, OpSpec):
-        return next(entry.level for entry in spec.reject if entry.name == case.reject)
     rejections = [spec.reject.get(name) for name in broken_conditions(spec, case)]
     levels = {"must" if rejection is None else rejection.level for rejection in rejections}
     return "should" if levels == {"should"} else "must"
@@ -458,14 +387,10 @@ def level_of(spec: Specification, case: Case) -> str:
 
 def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:
     """List the attributes with a default that a case does not give."""
-    if isinstance(spec, Operator):
-        defaults = {name: attribute.default for name, attribute in spec.spelled.items()}
-    else:
-        defaults = {attribute.name: attribute.default for attribute in spec.attributes}
     return tuple(
         name
-        for name, default in defaults.items()
-        if default is not None and name not in case.attributes
+        for name, attribute in spec.spelled.items()
+        if attribute.default is not None and name not in case.attributes
     )
 
 
@@ -474,8 +399,6 @@ def case_in_a_line(spec: Specification, request: Mapping[str, Any]) -> str:
 
     ``request`` is :attr:`conformance.model.Case.request`.
     """
-    if isinstance(spec, OpSpec):
-        return in_a_line(spec, request)
     types, shapes = request["types"], request["shapes"]
     given = [
         f"{tensor.name} {_sizes(shapes[tensor.name])} {types.get(tensor.type, tensor.type)}"

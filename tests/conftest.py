@@ -140,8 +140,7 @@ def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     """
     from tables import table_of
 
-    from conformance.reference.build import build
-    from conformance.spec.loader import find_spec
+    from conformance.specification import build, find_spec
     from conformance.suite.writer import write_suite
 
     vectors = [(build(find_spec(case.op), case, level), ("core",)) for case, level in CASES]

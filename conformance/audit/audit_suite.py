@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from conformance import parallel
 from conformance.audit.holdout import HeldOutScore, hold_out
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.audit.mutant_states import MutantStates, mutant_states, states_of_definition
+from conformance.audit.mutant_states import MutantStates, mutant_states
 from conformance.audit.score import MutationScore
 from conformance.grade.precision import match_patterns
-from conformance.spec.model import OpSpec
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition
@@ -77,8 +76,7 @@ def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
 def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates]:
     """Classify each mutant of an operator in every partition of it that a suite has.
 
-    What is proven to change nothing in a part is what the suite says. The score may be that of some
-    of its vectors.
+    The score may be that of some of its vectors.
     """
     survivors = suite.manifest.strength.get(score.op, Unreachable()).parts.survivors
     cases = {
@@ -86,12 +84,8 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
         for entry in suite.manifest.of([score.op])
         if entry.id in score.kills
     }
-    spec = suite.specs[score.op]
-    if not isinstance(spec, OpSpec):
-        partitions = {Partition(e.dtype, suite.rank_of(e)) for e in _value_entries(suite, score.op)}
-        return states_of_definition(score.mutants, partitions, cases, score.kills, survivors)
-    proven = {partition: state.inert for partition, state in survivors.items()}
-    return mutant_states(spec, score.mutants, cases, score.kills, proven)
+    partitions = {Partition(e.dtype, suite.rank_of(e)) for e in _value_entries(suite, score.op)}
+    return mutant_states(score.mutants, partitions, cases, score.kills, survivors)
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:

@@ -13,28 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
-from conformance.audit.trivial_implementations import trivial_passes
-from conformance.core.case_geometry import may_differ as may_differ_of_definition
-from conformance.core.operator import Operator
+from conformance.core.case_geometry import may_differ
 from conformance.core.subject import Subject
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
-from conformance.implementations import (
-    Implementation,
-    implementation_of,
-    subject_of,
-)
+from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.reference.batches import CaseBatch, batch_of
-from conformance.reference.changes import may_differ
-from conformance.reference.subject import Altered
-from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification
-
-SLICE = 500
-"""Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
 
 NO_OUTPUTS = b"crashes"
 """The fingerprint of a mutant that has no outputs; others have eight bytes."""
@@ -82,26 +68,8 @@ class MutantRunner:
 
         Geometry decides for all cases at once, which is much faster than computing outputs.
         """
-        if not isinstance(self.spec, OpSpec):
-            implementations: list[Any] = [made for _, made in self._implementations]
-            return may_differ_of_definition(self.spec, cases, implementations)
-        may = np.ones((len(cases), len(self.mutants)), np.bool_)
-        if isinstance(self.spec, Operator):
-            return may  # what changes nothing in a case is found when it is evaluated
-        ranks = np.array([self.spec.rank_of(case) for case in cases])
-        for rank in np.unique(ranks):
-            for rows in _slices(np.flatnonzero(ranks == rank)):
-                table = table_of(self.spec, [cases[row] for row in rows], int(rank))
-                may[rows] = self.may_differ_in(batch_of(table))
-        return may
-
-    def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
-        """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
-        table = np.empty((batch.count, len(self.mutants)), np.bool_)
-        for column, (_, implementation) in enumerate(self._implementations):
-            assert isinstance(implementation, Altered)
-            table[:, column] = may_differ(batch, implementation)
-        return table
+        implementations: list[Any] = [made for _, made in self._implementations]
+        return may_differ(self.spec, cases, implementations)
 
     def fingerprints(
         self, case: Case, inputs: Sequence[Array | None], among: NDArray[np.bool_] | None = None
@@ -135,12 +103,9 @@ class MutantRunner:
     def kills(self, vector: Vector, among: NDArray[np.bool_] | None = None) -> tuple[Kill, ...]:
         """List the mutants that a value vector kills; none for a negative test.
 
-        A vector that a trivial implementation passes kills nothing, though its geometry may exempt
-        it. A mutant of a definition that has no outputs is killed, as a backend is that crashes.
+        A mutant that has no outputs is killed, as a backend is that crashes.
         """
         if vector.case.reject is not None:
-            return ()
-        if isinstance(self.spec, OpSpec) and trivial_passes(self.spec, vector):
             return ()
         allowed = [
             expected_output
@@ -148,10 +113,10 @@ class MutantRunner:
             for expected_output in expected_outputs
         ]
         shapes = {expected_output.expected.shape for expected_output in allowed}
-        subject = subject_of(self.spec, vector.case, vector.arguments, shapes)
-        compute: Any = subject.computed if isinstance(subject, Subject) else subject.under
+        subject = Subject(self.spec, vector.case, vector.arguments, shapes)
+        implementations: Iterable[tuple[str, Any]] = self._among(among)
         outputs_by_mutant = {
-            mutant: compute(implementation) for mutant, implementation in self._among(among)
+            mutant: subject.computed(implementation) for mutant, implementation in implementations
         }
         # What the subject gives keeps its id.
         several = {
@@ -180,11 +145,6 @@ def _noticed(
         allowed |= accepts_each(expected_outputs, wrong, PRECISION)
     for outputs, excused in zip(wrong, allowed.tolist(), strict=True):
         yield id(outputs), (not excused, _print(vector.answers, outputs))
-
-
-def _slices(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for begin in range(0, len(rows), SLICE):
-        yield rows[begin : begin + SLICE]
 
 
 def _print(expected_outputs: Sequence[Answer], outputs: Sequence[Array]) -> bytes:

@@ -1,19 +1,14 @@
-"""State of each mutant in a partition of an operator: killed, inert, stated, excused,
-undetermined."""
+"""The state of mutants in a partition: killed, inert, stated, excused, undetermined."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 
-from conformance.audit.inert import find_inert
 from conformance.audit.kills import Kill
-from conformance.audit.partitions import cases_within, excluded_predicates, partitions_of_rank
 from conformance.model import Case
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
-from conformance.suite.survivors import NOT_SEEN, Partition, Survivors, SurvivorTable
+from conformance.suite.survivors import NOT_SEEN, Partition, Survivors
 
 
 @dataclass(frozen=True)
@@ -115,35 +110,13 @@ def stated_reason(mutant: Mutant, partition: Partition, level: str) -> str:
 
 
 def mutant_states(
-    spec: OpSpec,
-    mutants: Sequence[Mutant],
-    cases: Mapping[str, Case],
-    kills: Mapping[str, Sequence[Kill]],
-    proven: Mapping[Partition, Collection[str]],
-) -> list[MutantStates]:
-    """Classify each mutant in every partition of an operator, by the kills of its vectors.
-
-    ``cases`` and ``kills`` are by id; ``proven`` are, by partition, the mutants that change nothing
-    there.
-    """
-    states = []
-    for rank in spec.ranks:
-        for partition in partitions_of_rank(spec, rank):
-            inside = cases_within(spec, partition, list(cases.values()))
-            partition_kills = [kills.get(vector_id, ()) for vector_id in compress(cases, inside)]
-            never = find_inert(spec, partition, mutants) | set(proven.get(partition, ()))
-            states.append(classify_mutants(partition, mutants, partition_kills, never))
-    return states
-
-
-def states_of_definition(
     mutants: Sequence[Mutant],
     partitions: Iterable[Partition],
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
     survivors: Mapping[Partition, Survivors],
 ) -> list[MutantStates]:
-    """Classify each mutant of a definition in every partition.
+    """Classify each mutant in every partition.
 
     The ``cases`` may be in few of them. ``survivors`` are those that the suite states; what it
     states of others is not asked again.
@@ -173,7 +146,7 @@ def survivors_of_tries(
     kills: Sequence[Sequence[Kill]],
     tried: int,
 ) -> Survivors:
-    """Return the survivors of a definition, of which ``tried`` cases kill none.
+    """Return the survivors, of which ``tried`` cases kill none.
 
     Nothing proves that none can. What is killed at level should alone is excused or undetermined.
     """
@@ -185,9 +158,3 @@ def survivors_of_tries(
         stated={**survivors.stated, **unseen},
         undetermined=survivors.undetermined & killed,
     )
-
-
-def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> SurvivorTable:
-    """Build the table of survivors by partition, as a suite records it."""
-    without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
-    return SurvivorTable({state.partition: state.survivors for state in states}, without)

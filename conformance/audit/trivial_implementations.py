@@ -1,13 +1,13 @@
-"""Rejects value vectors that a trivial implementation (all zeros, identity, ...) passes.
+"""Trivial implementations (all zeros, identity, ...), which no suite may let pass.
 
-A trivial implementation fills the outputs without interpretation the case, or repeats a part of the
-expected outputs elsewhere. If it is right by geometry it is exempt: a target declares it with the
-reason (``vacuous`` in a specification).
+They fill the outputs without looking at the case, or have the right outputs in wrong places. Some
+cases let one pass, as data of zeros do; all cases of an operator together must not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,71 +15,44 @@ from conformance.audit import PRECISION
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import accepts
 from conformance.model import Answer, Vector
-from conformance.spec.model import OpSpec
-from conformance.specification import Specification
+from conformance.safe_text import number_of
 
 TrivialImplementation = Callable[[Vector], Sequence[Array] | None]
-"""The outputs of a trivial implementation; None if it is the function itself, or has none."""
-
-
-def trivially_passed(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
-    """Name the trivial implementations that pass a vector without being exempt.
-
-    They pass a value vector at level must; a target of the vector can exempt them.
-    """
-    exempt = exemptions(spec, vector)
-    return tuple(name for name in trivial_passes(spec, vector) if name not in exempt)
+"""The outputs of a trivial implementation; None if it has none."""
 
 
 class TrivialPassReport:
-    """A report on vectors that trivial implementations pass: problems, and a number of exempt ones.
+    """Finds the trivial implementations that pass every value vector of an operator."""
 
-    Attributes: ``problems`` is one sentence per vector; ``exempt`` counts vectors.
-
-    ``specs`` are the specifications of the suite. Vectors of a definition, and of an operator
-    without one, have no targets that could exempt them, and are left out.
-    """
-
-    def __init__(self, specs: Mapping[str, Specification]) -> None:
-        self._specs = specs
-        self.problems: list[str] = []
-        self.exempt = 0
+    def __init__(self) -> None:
+        self._vectors: Counter[str] = Counter()
+        self._passing: dict[str, set[str]] = {}
 
     def check(self, vector: Vector) -> None:
-        op = vector.case.op
-        spec = self._specs.get(op)
-        if not isinstance(spec, OpSpec):
+        """Take a vector of the suite into account."""
+        if vector.case.reject is not None:
             return
-        passed = trivial_passes(spec, vector)
-        excused = exemptions(spec, vector) if passed else {}
-        not_exempt = [name for name in passed if name not in excused]
-        if not_exempt:
-            self.problems.append(f"{op}/{vector.id}.npz: passed by {', '.join(not_exempt)}")
-        self.exempt += bool(passed) and not not_exempt
+        op = vector.case.op
+        self._vectors[op] += 1
+        passing = self._passing.setdefault(op, set(TRIVIAL_IMPLEMENTATIONS))
+        passing.difference_update([name for name in passing if not passes(name, vector)])
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """A sentence for each operator that some trivial implementation passes."""
+        for op, names in self._passing.items():
+            if names:
+                count = number_of(self._vectors[op], "value vector")
+                yield f"{op}: all of its {count} would be passed by {', '.join(sorted(names))}"
 
 
-def trivial_passes(spec: Specification, vector: Vector) -> tuple[str, ...]:
-    """Name the trivial implementations that pass a vector at must; none for a negative test."""
-    if vector.case.reject is not None:
-        return ()
-    names = []
-    for name, trivial in trivial_implementations(spec).items():
-        outputs = trivial(vector)
-        if outputs is not None and any(
-            accepts(expected_outputs, outputs, PRECISION)
-            for expected_outputs in (vector.answers, *vector.readings.values())
-        ):
-            names.append(name)
-    return tuple(names)
-
-
-def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
-    """Return the trivial implementations that a vector's targets exempt, with the reasons."""
-    reasons: dict[str, str] = {}
-    for target in spec.edges:
-        if target.name in vector.edges:
-            reasons |= target.vacuous
-    return reasons
+def passes(name: str, vector: Vector) -> bool:
+    """Return whether a trivial implementation passes a value vector at level must."""
+    outputs = TRIVIAL_IMPLEMENTATIONS[name](vector)
+    return outputs is not None and any(
+        accepts(expected_outputs, outputs, PRECISION)
+        for expected_outputs in (vector.answers, *vector.readings.values())
+    )
 
 
 def _filled(value: Callable[[Answer], object]) -> TrivialImplementation:
@@ -164,12 +137,4 @@ TRIVIAL_IMPLEMENTATIONS: Mapping[str, TrivialImplementation] = {
     "transposed": _transposed,
     "shifted": _shifted,
 }
-"""Each trivial implementation that no vector of any family may pass, by the name that a
-specification exempts it by."""
-
-
-def trivial_implementations(spec: Specification) -> Mapping[str, TrivialImplementation]:
-    """Return the trivial implementations of an operator, those of its family last."""
-    if not isinstance(spec, OpSpec):
-        return TRIVIAL_IMPLEMENTATIONS
-    return {**TRIVIAL_IMPLEMENTATIONS, **spec.kin.trivial}
+"""Each trivial implementation by its name."""

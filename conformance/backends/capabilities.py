@@ -35,7 +35,7 @@ class Exclusion:
     """Cases that a backend does not claim to support.
 
     ``when`` is a predicate in the expression language of specifications, over the names of a
-    case: ``auto_pad == explicit and any(pads_begin != pads_end)``, ``axes == 3 and T == bf16``.
+    case: ``auto_pad == explicit and any(pads_begin != pads_end)``, ``length(size) == 3``.
     Without it every case is meant. ``op`` limits the exclusion to one operator, or to those that a
     pattern like ``onnx.MaxPool-*`` names, which a predicate over an operator's own attributes
     needs. ``reason`` says why, to people.

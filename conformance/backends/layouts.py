@@ -17,8 +17,6 @@ from conformance.backends.axis_order import transposed
 from conformance.dtypes import Array
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
-from conformance.spec.case_environment import Environment, EnvironmentOverlay
-from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities
@@ -219,25 +217,21 @@ def layout_for(
 def image_tensors(spec: Specification) -> frozenset[str]:
     """Return the tensors that a layout by rank alone is of.
 
-    Those of a definition with one array of data are that, and outputs with as many dimensions; with
+    Those of an operator with one array of data are that, and outputs with as many dimensions; with
     several arrays each has a layout of its own, which has to be declared.
     """
-    if not isinstance(spec, OpSpec):
-        data = [tensor for tensor in spec.inputs if tensor.entries is None]
-        if len(data) != 1:
-            return frozenset()
-        rank = len(data[0].shapes[0])
-        at = {output.name: spec.define[output.name].at for output in spec.outputs}
-        alike = (name for name, indices in at.items() if len(indices) == rank)
-        return frozenset([data[0].name, *alike])
-    outputs = [out.name for out in spec.outputs if len(out.shape) == len(spec.data.shape)]
-    return frozenset([spec.data.name, *outputs])
+    data = [tensor for tensor in spec.inputs if tensor.entries is None]
+    if len(data) != 1:
+        return frozenset()
+    rank = len(data[0].shapes[0])
+    at = {output.name: spec.define[output.name].at for output in spec.outputs}
+    alike = (name for name, indices in at.items() if len(indices) == rank)
+    return frozenset([data[0].name, *alike])
 
 
 def _check_names(declared: Capabilities, spec: Specification) -> None:
     """Check that an operator has the tensors that are named of it alone."""
-    inputs = (*spec.tensors, *spec.operands) if isinstance(spec, OpSpec) else spec.inputs
-    names = [tensor.name for tensor in (*inputs, *spec.outputs)]
+    names = [*spec.tensors, *(output.name for output in spec.outputs)]
     for named in declared.named_orders:
         if named.operators == spec.op and named.tensor not in names:
             raise BackendError(
@@ -260,30 +254,12 @@ def _countings(
     from conformance.core.index_counts import indices_of_elements
 
     try:
-        indices = (
-            _indices_by_rules(spec, case, shape)
-            if isinstance(spec, OpSpec)
-            else indices_of_elements(spec, case)
-        )
+        indices = indices_of_elements(spec, case)
     except EvaluationError as error:
         raise _uncountable(spec, error.message) from error
     return {
-        number: _counting(spec, np.asarray(counts), shape, counted.axes)
-        for number, counts in indices.items()
+        number: _counting(spec, counts, shape, counted.axes) for number, counts in indices.items()
     }
-
-
-def _indices_by_rules(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> dict[int, Array]:
-    """The index of each element of the data by the rule ``index``, for each output of indices."""
-    numbers = [number for number, output in enumerate(spec.outputs) if output.holds == "index"]
-    if not numbers:
-        return {}
-    grid = np.ogrid[tuple(slice(max(1, size)) for size in shape)]
-    environment = EnvironmentOverlay(
-        Environment(spec, case), position=tuple(grid[2:]), n=grid[0], c=grid[1]
-    )
-    counts = np.asarray(spec.definitions["index"].evaluate(environment))
-    return dict.fromkeys(numbers, np.broadcast_to(counts, [max(1, size) for size in shape]))
 
 
 def _counting(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.backends.capabilities import Capabilities
-from conformance.generate.narrow import Claim
+from conformance.generate.claim import Claim
 from conformance.specification import Specification, ranks_of
 
 

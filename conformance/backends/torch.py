@@ -29,14 +29,10 @@ CAPABILITIES = Capabilities(
         *(
             Exclusion(
                 op=op,
-                when=f"{axes} == 3 and T in [f16, bf16]",
+                when="length(size) == 3 and T in [f16, bf16]",
                 reason="avg_pool3d has no kernel for half-precision types on the CPU",
             )
-            for op, axes in (
-                ("AvgPool-1", "axes"),
-                ("torch.avg_pool-2", "length(size)"),
-                ("torch.lp_pool-2", "length(size)"),
-            )
+            for op in ("AvgPool-1", "torch.avg_pool-2", "torch.lp_pool-2")
         ),
         *torch_openvino.EXCLUDING,
         *torch_products.EXCLUDING,

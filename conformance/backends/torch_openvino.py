@@ -22,6 +22,7 @@ CEIL = {"floor": False, "ceil": True}
 
 # Pads that PyTorch's argument cannot express: one number an axis, at most half the kernel.
 _PADDED_BY_HAND = "any(pad_begin != pad_end or pad_begin * 2 > kernel)"
+_LAST_START = "(out - 1) * strides - pad_begin"
 _SYMMETRIC = "PyTorch pads both ends of an axis equally and by at most half the kernel"
 
 EXCLUDING = (
@@ -45,8 +46,8 @@ EXCLUDING = (
     ),
     Exclusion(
         op="AvgPool-1",
-        when="rounding_type == ceil and "
-        f"any(last_start >= where({_PADDED_BY_HAND}, padded_end, size))",
+        when=f"rounding_type == ceil and any({_LAST_START} >= "
+        f"where({_PADDED_BY_HAND}, padded_end, size))",
         reason="ceil_mode ignores windows that would start in the end padding or beyond",
     ),
     Exclusion(
@@ -56,7 +57,7 @@ EXCLUDING = (
     ),
     Exclusion(
         op="MaxPool-1",
-        when="rounding_type == ceil and any((out - 1) * strides - pad_begin >= size)",
+        when=f"rounding_type == ceil and any({_LAST_START} >= size)",
         reason="ceil_mode ignores windows that would start in the end padding or beyond",
     ),
     Exclusion(

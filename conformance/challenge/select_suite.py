@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
-from conformance.core.operator import Operator
 from conformance.errors import UsageError
-from conformance.generate import plan
-from conformance.generate.definition_suite import make_definitions
 from conformance.generate.large import with_large
 from conformance.generate.paired_cases import with_paired_cases
-from conformance.generate.suites import versions
+from conformance.generate.suite import make_definitions
+from conformance.generate.versions import versions
 from conformance.model import Case, Vector
-from conformance.spec.model import OpSpec
-from conformance.specification import Specification, mutants_of
+from conformance.specification import Specification
 from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -61,29 +57,29 @@ def select_suite(
             hint="conformance backends shows what a backend declares",
         )
     declared_specs = {op: spec for op, spec in specs.items() if subsets is None or op in subsets}
-    effort: Any = {
-        "root": seed,
-        "processes": processes,
-        "progress": progress,
-        "suite": suite,
-        "claims": subsets,
-    }
-    rules = [spec for spec in declared_specs.values() if isinstance(spec, OpSpec)]
-    definitions = [spec for spec in declared_specs.values() if isinstance(spec, Operator)]
-    generated = [*plan.make(rules, **effort), *make_definitions(definitions, **effort)]
+    generated = list(
+        make_definitions(
+            [*declared_specs.values()],
+            root=seed,
+            processes=processes,
+            progress=progress,
+            suite=suite,
+            claims=subsets,
+        )
+    )
 
     def members() -> Iterator[tuple[Vector, tuple[str, ...]]]:
-        for operator in generated:
-            spec = declared_specs[operator.op]
+        for made in generated:
+            spec = declared_specs[made.op]
 
             def allowed(case: Case, spec: Specification = spec) -> bool:
                 return declared is None or declared.reason_against(spec, case) is None
 
-            vectors = [v for v, _ in plan.members([operator], suite) if allowed(v.case)]
+            vectors = [v for v in made.vectors if suite in made.suites[v.id] and allowed(v.case)]
             paired = with_paired_cases(spec, vectors, seed % SEEDS, suite)
             for vector in with_large(spec, paired, seed % SEEDS, suite, allowed):
                 if allowed(vector.case):  # as a paired case with another attribute may not be
-                    yield vector, operator.suites.get(vector.id, (suite,))
+                    yield vector, made.suites.get(vector.id, (suite,))
 
     return write_suite(
         out,
@@ -91,6 +87,8 @@ def select_suite(
         name=suite,
         seed=seed,
         versions=versions(),
-        bases=[carried_origin(spec, mutants_of(spec)) for spec in declared_specs.values()],
-        **plan.known(generated),
+        kills={id: killed for made in generated for id, killed in made.kills.items()},
+        excused={id: killed for made in generated for id, killed in made.excused.items()},
+        strength={made.op: made.strength for made in generated},
+        bases=[carried_origin(spec) for spec in declared_specs.values()],
     )

@@ -18,18 +18,15 @@ from conformance.challenge.select_suite import select_suite, selection_versions
 from conformance.check_options import CheckOptions
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
-from conformance.generate.definition_bounds import is_usable
-from conformance.generate.large import askable_large
-from conformance.generate.looking import askable
+from conformance.generate.bounds import is_usable
 from conformance.grade.precision import parse_precision
-from conformance.model import Case, Result
+from conformance.model import Result
 from conformance.run.engine import RunContext, run
 from conformance.run.executor import Executor
 from conformance.run.independent_calls import IndependentCalls
 from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
-from conformance.spec.model import OpSpec
-from conformance.specification import Specification, mutants_of, spec_digest
+from conformance.specification import Specification, spec_digest
 from conformance.suite.origin import carried_origin
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.store import Suite
@@ -171,7 +168,7 @@ def _evaluate(
     by_op: dict[str, list[RecordedCase]] = {op: [] for op in specs}
     for case, level in ((item.case, item.level) for item in record.cases):
         spec = specs[case.op]
-        if not _can_evaluate(spec, case):
+        if not is_usable(spec, case):
             raise UsageError(f"{case.id} is no case of {case.op}")
         by_op[case.op].append(RecordedCase(case, level, (record.suite,)))
     chosen = [
@@ -184,15 +181,8 @@ def _evaluate(
         name=record.suite,
         seed=record.seed,
         versions={},
-        bases=[carried_origin(spec, mutants_of(spec)) for spec in specs.values()],
+        bases=[carried_origin(spec) for spec in specs.values()],
     )
-
-
-def _can_evaluate(spec: Specification, case: Case) -> bool:
-    """Return whether a case of a record is one of an operator, and not too large."""
-    if isinstance(spec, OpSpec):
-        return askable(spec, case) or askable_large(spec, case)
-    return is_usable(spec, case)
 
 
 def _vectors(record: ChallengeRecord, suite: Suite) -> Step:

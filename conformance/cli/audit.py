@@ -48,16 +48,14 @@ Examples:
   conformance suite audit --verbose
       how many vectors kill each mutant
   conformance suite audit --parts
-      the score of each element type, rank and profile
+      the score of each element type and rank
   conformance suite audit --holdout
       would the suite kill mutants it was not selected for?
-  conformance suite audit --draw 5000
-      search for cases that kill mutants marked equivalent
 
-A mutant is a specification in which one rule is replaced by a known bug. It is killed if a
-vector tells its outputs from the correct ones; the mutation score is the share of mutants
-that are killed. The mutants are those that the suite was made from (for the shipped suite,
-specs/faults/).
+A mutant is an operator with one thing wrong: a known bug (specs/faults/core/), a text of its
+definition that is replaced, or a code path or a number format that goes wrong. It is killed if
+a vector tells its outputs from the correct ones; the mutation score is the share of mutants
+that are killed.
 
 Exits with 1 if a mutant that can be killed survives, or if a mutant marked equivalent or
 excused is killed after all.
@@ -75,20 +73,12 @@ excused is killed after all.
 @click.option(
     "--parts",
     is_flag=True,
-    help="Add a table with the score of each element type, rank and profile that is selected.",
+    help="Add a table with the score of each element type and rank that is selected.",
 )
 @click.option(
     "--holdout",
     is_flag=True,
     help="Select the suite without one kind of mutants, and score it on that kind; for each kind.",
-)
-@click.option(
-    "--draw",
-    type=click.IntRange(0, 1_000_000),
-    default=0,
-    metavar="N",
-    help="Run each mutant marked equivalent on N random cases, and in each part those marked as "
-    "impossible to kill there.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="List every mutant.")
 @click.pass_context
@@ -105,7 +95,6 @@ def audit(
     insecure: bool,
     parts: bool,
     holdout: bool,
-    draw: int,
     verbose: bool,
 ) -> None:
     """Measure the mutation score of a suite."""
@@ -117,10 +106,6 @@ def audit(
         undetermined_mutants,
         unkillable_mutants,
     )
-    from conformance.generate.attack import refuted
-    from conformance.generate.disprover import settled
-    from conformance.spec.model import OpSpec
-    from conformance.specification import by_rules
     from conformance.suite.store import open_suite
 
     worker_options = WorkerOptions(processes, cluster, insecure)
@@ -137,23 +122,8 @@ def audit(
         if selected is not None:
             for index, score in enumerate(scores):
                 unkillable = unkillable_mutants(full_suite, score.op, selected)
-                score = score.without_mutants(unkillable)
-                inert, undetermined_by_op[score.op] = undetermined_mutants(
-                    full_suite, score, selected
-                )
-                scores[index] = score.without_mutants(inert)
-        refutations = {
-            op: list(
-                refuted(
-                    by_rules(suite.specs[op], "suite audit --draw"),
-                    suite.specs.faults(op),
-                    draw,
-                    processes=workers,
-                    progress=progress.at,
-                )
-            )
-            for op in (audited_ops if draw else ())
-        }
+                score = scores[index] = score.without_mutants(unkillable)
+                undetermined_by_op[score.op] = undetermined_mutants(full_suite, score, selected)
     full_suite.manifest.confirm()
     click.echo(f"suite {full_suite.name}, sha256 {full_suite.digest[:16]}")
     if selected is not None:
@@ -165,22 +135,15 @@ def audit(
             _print_without_share(score, undetermined, backend)
         _print_score(score, verbose, undetermined)
         _print_unseen(full_suite, score)
-        for line in refutations.get(score.op, ()):
-            click.echo(f"    {line}")
-    complete = all(score.complete for score in scores) and not any(refutations.values())
+    complete = all(score.complete for score in scores)
     if parts:
         for score in scores:
             all_states = audit_suite.suite_mutant_states(full_suite, score)
             states = all_states
             if selected is not None:
                 states = [*_selected_states(all_states, score.op, selected)]
-            spec = suite.specs[score.op]
-            # A solver proves what rules cannot show; of a definition it knows nothing.
-            settled_states = (
-                settled(spec, score.mutants, states) if isinstance(spec, OpSpec) else states
-            )
-            _print_partitions(score.op, settled_states, len(all_states) - len(states))
-            complete &= all(partition.complete for partition in settled_states)
+            _print_partitions(score.op, states, len(all_states) - len(states))
+            complete &= all(partition.complete for partition in states)
     if holdout:
         _print_holdout([held for score in scores for held in audit_suite.holdout(suite, score)])
     if not complete:
@@ -248,8 +211,8 @@ def _print_unseen(suite: Suite, score: MutationScore) -> None:
     from conformance.suite.unreachable import Unreachable
 
     parts = suite.manifest.strength.get(score.op, Unreachable()).parts
-    unproven = {name for each in parts.survivors.values() for name in each.unseen}
-    names = sorted(parts.never_killed & unproven)
+    unseen_somewhere = {name for each in parts.survivors.values() for name in each.unseen}
+    names = sorted(parts.never_killed & unseen_somewhere)
     unseen = [name for name in names if not score.kill_counts[name]]
     if unseen:
         count = number_of(len(unseen), "mutant")
@@ -287,8 +250,7 @@ def _print_partitions(op: str, all_states: Sequence[MutantStates], left_out: int
         score = f"{100 * killed / counted:.1f} %" if counted else "none"
         click.echo(
             f"    {states.partition!s:{width}}  {score:>7}  {killed:3} of {counted:3} killed,"
-            f" {len(survivors.inert):3} inert, {len(survivors.stated):2} stated,"
-            f" {len(survivors.excused):2} excused at must"
+            f" {len(survivors.stated):2} stated, {len(survivors.excused):2} excused at must"
         )
         for label, names in (
             ("undetermined", survivors.undetermined),

@@ -16,21 +16,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.progress import Progress
-from conformance.errors import ConformanceError, UsageError
+from conformance.errors import ConformanceError
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.api import Run
     from conformance.check_options import CheckOptions
-    from conformance.generate.lacking import Added
+    from conformance.generate.completion import Added
     from conformance.model import Vector
     from conformance.run.partition_filter import PartitionFilter
-    from conformance.specification import Specification
     from conformance.suite.store import Suite
     from conformance.suite.survivors import SurvivorTable
     from conformance.suite.unreachable import Unreachable
@@ -146,20 +145,18 @@ def complete_suite(
     *,
     processes: int,
     seed: int,
-    smaller: bool = False,
     env: str | None = None,
     partitions: PartitionFilter | None = None,
 ) -> Suite:
     """Write a suite with the vectors that it lacks into a folder.
 
-    It also states which mutants can show in what is declared.
+    It also states what was not seen to show in what is declared.
 
     Args:
         ops: the operators that are completed; empty for all.
         backend: whose declaration is completed; None for all partitions.
         env: the environment of the backend.
         partitions: narrows it to element types and ranks.
-        smaller: whether to add smaller relatives of large vectors, but of definitions.
 
     Returns:
         The suite ``base`` as it is if it lacks nothing.
@@ -172,14 +169,11 @@ def complete_suite(
     from conformance.choices import SuiteName
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.cli.run_check import evaluate
-    from conformance.core.operator import Operator
-    from conformance.generate import lacking
-    from conformance.generate.definition_completion import complete_definitions
-    from conformance.generate.suites import versions
-    from conformance.spec.model import OpSpec
+    from conformance.generate.completion import complete_definitions
+    from conformance.generate.versions import versions
     from conformance.suite.writer import check_target, write_suite
 
-    specs = {op: _spec_of_today(base, op) for op in select_operators(base, ops)}
+    specs = {op: base.specs[op] for op in select_operators(base, ops)}
     subsets = None
     if backend is not None or partitions:
         subsets = supported_subsets_of(backend, specs, env, partitions)
@@ -189,29 +183,17 @@ def complete_suite(
     evaluate(base, base.manifest.of(specs))
     bases = base.specs.bases()
     check_target(out, bases)
-    rules = [spec for spec in specs.values() if isinstance(spec, OpSpec)]
-    definitions = [spec for spec in specs.values() if isinstance(spec, Operator)]
-    known_vectors = {}
-    for spec in rules:
-        op = spec.op
-        known = lacking.known(base, op)
-        declared = (
-            vector
-            for vector in known.vectors
-            if subsets is None or subsets.includes(spec, vector.case)
-        )
-        known_vectors[op] = replace(known, vectors=tuple(declared))
     with Progress(1, "completing") as progress:
-        work: dict[str, Any] = {
-            "root": seed,
-            "processes": processes,
-            "progress": progress.at,
-            "claims": None if subsets is None else subsets.by_op,
-        }
-        completions = [
-            *lacking.complete(rules, known_vectors, smaller=smaller, **work),
-            *complete_definitions(base, definitions, **work),
-        ]
+        completions = list(
+            complete_definitions(
+                base,
+                [*specs.values()],
+                root=seed,
+                processes=processes,
+                progress=progress.at,
+                claims=None if subsets is None else subsets.by_op,
+            )
+        )
     new = [
         vector
         for completion in completions
@@ -226,8 +208,6 @@ def complete_suite(
     }
     if not new and all(manifest.strength[op] == known for op, known in strength.items()):
         return whole
-    measured_ops = {completion.op for completion in completions if completion.strata}
-    gaps = [gap for gap in manifest.uncovered if gap.op not in measured_ops]
     listed_ids = {entry.id for entry in manifest.listed}
     return write_suite(
         out,
@@ -238,7 +218,6 @@ def complete_suite(
         kills=_by_vector(completion.kills for completion in completions),
         excused=_by_vector(completion.excused for completion in completions),
         strength={**manifest.strength, **strength},
-        uncovered=[*gaps, *(gap for completion in completions for gap in completion.uncovered)],
         withdrawn=manifest.withdrawn,
         bases=bases,
         beside=base,
@@ -250,30 +229,9 @@ def _by_vector(tables: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tup
     return {vector: mutants for table in tables for vector, mutants in table.items()}
 
 
-def _spec_of_today(base: Suite, op: str) -> Specification:
-    """Return the specification of an operator whose mutants are those of this version.
-
-    Raises:
-        UsageError: they are others.
-    """
-    from conformance.specification import mutants_of
-
-    spec = base.specs[op]
-    mutants_then = {mutant.id for mutant in base.specs.faults(op)}
-    if mutants_then != {mutant.id for mutant in mutants_of(spec)}:
-        raise UsageError(
-            f"{base.path}: the mutants of {op} are not those of this version",
-            hint="generate the suite again, or complete it with the version that made it",
-        )
-    return spec
-
-
 def _strength(before: Unreachable, completion: Added) -> Unreachable:
     """What a suite states of an operator with what was added."""
-    strength = replace(before, parts=_join_survivors(before.parts, completion.parts))
-    if not completion.strata:
-        return strength
-    return replace(strength, infeasible=completion.infeasible, strata=completion.strata)
+    return replace(before, parts=_join_survivors(before.parts, completion.parts))
 
 
 def _join_survivors(before: SurvivorTable, now: SurvivorTable) -> SurvivorTable:

@@ -33,14 +33,14 @@ def draw(
     from conformance.choices import SuiteName
     from conformance.cli.partition_options import supported_subsets_of
     from conformance.generate.drawn import draw_all, pieces
-    from conformance.generate.suites import versions
-    from conformance.specification import mutants_of, select_specs, shipped_specs
+    from conformance.generate.versions import versions
+    from conformance.specification import select_specs, shipped_specs
     from conformance.suite import strict_json
     from conformance.suite.manifest import Manifest
     from conformance.suite.origin import carried_origin, shipped_origin
     from conformance.suite.packing import Packer, write_packed_manifest
-    from conformance.suite.shipped_suite import proven_unreachable
     from conformance.suite.store import open_suite
+    from conformance.suite.unreachable import Unreachable
     from conformance.suite.writer import disk_errors, new_suite_folder
 
     specs = select_specs(ops)
@@ -49,7 +49,7 @@ def draw(
     keep_another(out, SuiteName.DRAWN, root, specs, force=force)
     shipped = shipped_specs()
     bases = [
-        shipped_origin(spec) if spec is shipped.get(op) else carried_origin(spec, mutants_of(spec))
+        shipped_origin(spec) if spec is shipped.get(op) else carried_origin(spec)
         for op, spec in specs.items()
     ]
     manifest = Manifest(
@@ -57,7 +57,7 @@ def draw(
         seed=root,
         versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
         listed=(),
-        strength={op: proven_unreachable(spec) for op, spec in specs.items()},
+        strength=dict.fromkeys(specs, Unreachable()),
         specifications={basis.op: basis.origin for basis in bases},
     )
     plan = {

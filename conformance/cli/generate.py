@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ from conformance.cli.worker_options import WorkerOptions
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
+    from conformance.generate.suite import Made
     from conformance.model import Vector
     from conformance.specification import Specification
     from conformance.suite.recorded_cases import RecordedCases
@@ -31,7 +32,7 @@ STRONG = 0.95
 """The mutation score below which a suite is called weak."""
 
 MAX_LISTED = 12
-"""Surviving mutants, or coverage targets, that are named."""
+"""Surviving mutants that are named."""
 
 EXAMPLES = """
 \b
@@ -44,8 +45,8 @@ Examples:
       one operator; the few vectors of a smoke suite
   conformance generate --op 'onnx.*-22' --out newest -j 2
       the newest operators of ONNX
-  conformance generate --op specs/MyPool-1.yaml --out my-suite
-      an operator of your own, from its specification
+  conformance generate --op my.Operator-1.yaml --out my-suite
+      an operator of your own, from its definition
   conformance generate --for mylib.py --out mine
       only what this backend declares to support
   conformance generate --drawn 50000 --op AvgPool-1 --out drawn -j 2
@@ -56,8 +57,8 @@ Examples:
 Then:
   conformance check --suite my-suite --backend numpy
 
-The suite carries the specifications and mutants that it was made from, and all commands use
-those with --suite. Suites of recorded cases use the shipped ones.
+The suite carries the specifications that it was made from, and all commands use those with
+--suite. Suites of recorded cases use the shipped ones.
 
 The same specifications, seed and versions give the same bytes, with any number of worker
 processes (-j). A suite that is there is replaced by the same one (of this name, this seed and
@@ -102,8 +103,8 @@ interrupted run leaves the old suite unchanged.
     type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
-    help="smoke: covers every target and kills most mutants. core: covers all pairs of targets "
-    "on every rank, and every target in every element type.",
+    help="smoke: few vectors, which cover every coverage target. core: also covers them in every "
+    "element type and rank, and pairs of them, and kills the mutants of each.",
 )
 @click.option(
     "--drawn",
@@ -131,13 +132,11 @@ def generate(
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.partition_options import supported_subsets_of
-    from conformance.core.operator import Operator
     from conformance.errors import UsageError
-    from conformance.generate import plan, recorded
-    from conformance.generate.definition_suite import make_definitions
-    from conformance.generate.suites import versions
-    from conformance.spec.model import OpSpec
-    from conformance.specification import mutants_of, select_specs
+    from conformance.generate import recorded
+    from conformance.generate.suite import make_definitions
+    from conformance.generate.versions import versions
+    from conformance.specification import select_specs
     from conformance.suite.origin import carried_origin, shipped_origin
     from conformance.suite.recorded_cases import committed_operators
     from conformance.suite.shipped_suite import recorded_unreachable
@@ -168,30 +167,32 @@ def generate(
     selected_anew = [spec for op, spec in specs.items() if op not in recorded_ops]
     root = seed or 0
     bases = [shipped_origin(specs[op]) for op in recorded_ops]
-    bases += [carried_origin(spec, mutants_of(spec)) for spec in selected_anew]
+    bases += [carried_origin(spec) for spec in selected_anew]
     seed = _seed(recorded_cases) if recorded_cases and not selected_anew else root
     keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
-    _announce(recorded_cases, specs, selected_anew)
+    _announce(recorded_cases, specs)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
-        effort: dict[str, Any] = {
-            "root": root,
-            "processes": processes,
-            "progress": progress.at,
-            "suite": suite,
-            "claims": None if subsets is None else subsets.by_op,
-        }
-        rules = [spec for spec in selected_anew if isinstance(spec, OpSpec)]
-        definitions = [spec for spec in selected_anew if isinstance(spec, Operator)]
-        generated = [*plan.make(rules, **effort), *make_definitions(definitions, **effort)]
-        new = plan.known(generated)
+        generated = list(
+            make_definitions(
+                selected_anew,
+                root=root,
+                processes=processes,
+                progress=progress.at,
+                suite=suite,
+                claims=None if subsets is None else subsets.by_op,
+            )
+        )
+        every: list[RecordedCases | Made] = [*recorded_cases, *generated]
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
             recorded.vectors(recorded_cases, specs, processes=processes, progress=progress.at),
             (
-                (vector, suites)
-                for vector, suites in plan.members(generated, suite)
-                if subsets is None or subsets.includes(specs[vector.case.op], vector.case)
+                (vector, made.suites[vector.id])
+                for made in generated
+                for vector in made.vectors
+                if suite in made.suites[vector.id]
+                and (subsets is None or subsets.includes(specs[made.op], vector.case))
             ),
         )
         written = write_suite(
@@ -200,19 +201,15 @@ def generate(
             name=suite,
             seed=seed,
             versions=versions(),
-            kills=_merged(cases_of_op.kills for cases_of_op in recorded_cases) | new["kills"],
-            excused=_merged(cases_of_op.excused for cases_of_op in recorded_cases) | new["excused"],
-            strength={
-                cases_of_op.op: recorded_unreachable(specs[cases_of_op.op], cases_of_op)
-                for cases_of_op in recorded_cases
-            }
-            | new["strength"],
-            uncovered=new["uncovered"],
+            kills=_merged(of_op.kills for of_op in every),
+            excused=_merged(of_op.excused for of_op in every),
+            strength={of_op.op: recorded_unreachable(of_op) for of_op in recorded_cases}
+            | {made.op: made.strength for made in generated},
             withdrawn=_merged(cases_of_op.withdrawn for cases_of_op in recorded_cases),
             bases=bases,
         )
     seconds = time.perf_counter() - began
-    _print_suite(written, specs, suite, out, seconds, narrowed=subsets is not None)
+    _print_suite(written, specs, suite, out, seconds)
 
 
 def _merged(mappings: Iterable[Mapping[str, T]]) -> dict[str, T]:
@@ -233,28 +230,9 @@ def _mutants(written: Suite, spec: Specification) -> tuple[int, list[str]]:
     return sum(kill_counts.get(id, 0) > 0 for id in ids), survivors
 
 
-def _advice(spec: Specification) -> str:
-    """Say how mutants are killed that are not; nothing of a definition, which has no hints."""
-    from conformance.spec.model import OpSpec
-
-    if not isinstance(spec, OpSpec):
-        return ""
-    unused = [name for name in spec.kin.patterns if name not in spec.patterns]
-    data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
-    return (
-        " To kill them, add coverage targets (edges) with generation constraints (aims) that "
-        f"exercise what they change{data}."
-    )
-
-
 def _first_few(names: Sequence[str]) -> str:
     left_out = len(names) - MAX_LISTED
     return ", ".join(names[:MAX_LISTED]) + (f" and {left_out} more" if left_out > 0 else "")
-
-
-def _share(killed: int, survivors: Sequence[str]) -> str:
-    # Rounded down: 100 % is all of them.
-    return f"{100 * killed // (killed + len(survivors))} %"
 
 
 def _recorded_cases(specs: Iterable[Specification], suite: str) -> list[RecordedCases]:
@@ -276,16 +254,8 @@ def _seed(recorded_cases: Sequence[RecordedCases]) -> int:
     return seeds.pop() if len(seeds) == 1 else 0
 
 
-def _announce(
-    recorded_cases: Sequence[RecordedCases],
-    specs: Mapping[str, Specification],
-    selected_anew: Sequence[Specification],
-) -> None:
-    """Print what will be done, and what will be missing, since the work takes long."""
-    from importlib.util import find_spec
-
-    from conformance.errors import install
-    from conformance.spec.model import OpSpec
+def _announce(recorded_cases: Sequence[RecordedCases], specs: Mapping[str, Specification]) -> None:
+    """Print what will be done, since the work takes long."""
     from conformance.suite.shipped_suite import is_outdated
 
     if recorded_cases:
@@ -298,49 +268,13 @@ def _announce(
                 "kills may be out of date; see conformance suite record --help",
                 err=True,
             )
-    if any(isinstance(spec, OpSpec) for spec in selected_anew) and find_spec("z3") is None:
-        click.echo(
-            "z3 is not installed: pairs of targets for which no case is found are listed as "
-            f"undecided; to decide them: {install('generate')}",
-            err=True,
-        )
-
-
-def _uncovered_targets(written: Suite, spec: Specification) -> Iterator[str]:
-    """Yield lines about the coverage targets that no vector of a suite covers."""
-    manifest = written.manifest
-    entries = (entry for entry in manifest.vectors if entry.op == spec.op)
-    covered = {target for entry in entries for target in entry.edges}
-    pairs = manifest.strength[spec.op].infeasible
-    from conformance.specification import ranks_of, target_names
-
-    names = sorted(target_names(spec) or ())
-    uncovered = [name for name in names if name not in covered]
-    infeasible = [
-        name for name in uncovered if all((name, name) in pairs.get(n, {}) for n in ranks_of(spec))
-    ]
-    if infeasible:
-        yield f"no case meets these targets (proven): {_first_few(infeasible)}"
-    if undecided := [name for name in uncovered if name not in infeasible]:
-        yield f"no case was found that meets these targets (undecided): {_first_few(undecided)}"
 
 
 def _print_suite(
-    written: Suite,
-    specs: Mapping[str, Specification],
-    suite: str,
-    out: Path,
-    seconds: float,
-    *,
-    narrowed: bool = False,
+    written: Suite, specs: Mapping[str, Specification], suite: str, out: Path, seconds: float
 ) -> None:
-    """Print what was written; uncovered targets unless ``narrowed`` to a backend's declaration.
-
-    A declaration leaves many targets out.
-    """
+    """Print what was written, and which mutants survive."""
     from conformance.choices import SuiteName
-    from conformance.core.operator import Operator
-    from conformance.errors import install
     from conformance.specification import mutants_of
     from conformance.suite.store import suite_argument
     from conformance.suite.totals import Count
@@ -354,18 +288,15 @@ def _print_suite(
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
         killed, survivors = _mutants(written, specs[op])
-        score = f", {_share(killed, survivors)} of mutants killed" if killed or survivors else ""
-        if isinstance(specs[op], Operator):
-            # What no case was seen to show is outside of the share, which would say nothing.
-            score = f", {killed} of {len(mutants_of(specs[op]))} mutants killed"
         click.echo(
-            f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
+            f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests, "
+            f"{killed} of {len(mutants_of(specs[op]))} mutants killed"
         )
         # A smoke suite is small and makes no claim.
         if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
             click.echo(
                 f"warning: wrong backends may pass: {number_of(len(survivors), 'mutant')} of {op} "
-                f"not killed: {_first_few(survivors)}.{_advice(specs[op])}",
+                f"not killed: {_first_few(survivors)}",
                 err=True,
             )
         elif survivors:
@@ -373,15 +304,5 @@ def _print_suite(
         if len(survivors) > MAX_LISTED:
             arguments = f"--suite {shlex.quote(suite_argument(out))} --op {op} --verbose"
             click.echo(f"    with how many vectors kill each: conformance suite audit {arguments}")
-        for line in () if narrowed else _uncovered_targets(written, specs[op]):
-            click.echo(f"    {line}")
-    if manifest.uncovered:
-        click.echo(
-            f"  undecided, with neither a case nor a contradiction found: "
-            f"{number_of(len(manifest.uncovered), 'target')} or pairs of targets."
-        )
-        click.echo("  List them with: conformance suite coverage")
-        if "z3-solver" not in manifest.versions:
-            click.echo(f"  Contradictions need z3: {install('generate')}.")
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

@@ -14,7 +14,7 @@ from conformance.cli.options import backend_options, partition_options, together
 if TYPE_CHECKING:
     from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities, Exclusion
-    from conformance.generate.narrow import Claim
+    from conformance.generate.claim import Claim
     from conformance.model import Case
     from conformance.run.partition_filter import PartitionFilter
     from conformance.specification import Specification
@@ -178,24 +178,22 @@ def unkillable_mutants(suite: Suite, op: str, selected: Capabilities) -> frozens
 
 def undetermined_mutants(
     suite: Suite, score: MutationScore, selected: Capabilities
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Split surviving mutants: proven inert in what is selected, and undetermined.
+) -> frozenset[str]:
+    """Return the surviving mutants of which it is not known whether they show in what is selected.
 
-    Both are empty where the suite states the survivors of just what is selected; then a mutant that
-    survives is one that a search for vectors has not killed. Raises UsageError for a predicate that
-    the operator cannot have.
+    There are none where the suite states the survivors of just what is selected; then a mutant that
+    survives is one that a search for vectors has not killed.
     """
     from conformance.backends.supported_subsets import supported_subsets
-    from conformance.generate.declared import can_not_show
     from conformance.suite.survivors import Partition
     from conformance.suite.unreachable import Unreachable
 
-    op, empty = score.op, frozenset[str]()
+    op = score.op
     survivors = frozenset(mutant.id for mutant in score.missed)
     restrictions = selected.restrictions(op)
     subset = supported_subsets(selected, {op: suite.specs[op]}).get(op)
     if subset is None or not restrictions or not survivors:
-        return empty, empty
+        return frozenset()
     table = suite.manifest.strength.get(op, Unreachable()).parts
     profile = table.profile_without(restrictions)
     partitions = [
@@ -207,9 +205,8 @@ def undetermined_mutants(
     if profile and all(
         Partition(*partition, profile) in table.survivors for partition in partitions
     ):
-        return empty, empty
-    inert = can_not_show(suite, op, subset, partitions, survivors)
-    return inert, survivors - inert
+        return frozenset()
+    return survivors
 
 
 def print_partition(suite: Suite, full_suite: Suite, ops: Sequence[str], remark: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from conformance.cli.text import aligned, shortest, wrapped
-from conformance.cli.vector_text import distance, element, row, titles
+from conformance.cli.vector_text import TITLES, distance, element, row
 from conformance.grade.compare import Mismatch
 from conformance.grade.interpretation_match import (
     Match,
@@ -50,13 +50,7 @@ def match_of(
 
 
 def wrong_element_lines(
-    spec: Specification | None,
-    vector: Vector,
-    match: Match,
-    precision: Mapping[str, str],
-    width: int,
-    *,
-    limit: int | None,
+    match: Match, precision: Mapping[str, str], width: int, *, limit: int | None
 ) -> Iterator[str]:
     """Yield a line for each wrong element; at most ``limit`` of each output."""
     for output, got, comparison in zip(
@@ -72,10 +66,10 @@ def wrong_element_lines(
         rows = []
         for index in indices:
             at = required_precision(output, precision)
-            cells = row(spec, vector, output, index, match.reading, at)
+            cells = row(output, index, at)
             off = distance(output, got, index)
             rows.append((*_without_expected(cells), shortest(got[index]), off))
-        yield from aligned([(*_without_expected(titles(spec)), "got", "off"), *rows])
+        yield from aligned([(*_without_expected(TITLES), "got", "off"), *rows])
         left_out = comparison.count - len(indices)
         if left_out:
             yield f"    ... and {left_out} more"
@@ -88,7 +82,7 @@ def worst_element_lines(
     match: Match,
     precision: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield the worst element of a result, tap by tap; nothing if it has none."""
+    """Yield the worst element of a result, with what it reads; nothing if it has none."""
     if result.witness is not None:
         yield ""
         yield from element(spec, vector, result.witness.index, match, precision)

@@ -27,15 +27,12 @@ Examples:
   conformance show 1a2b3c4d
       the same; the digest or any unique prefix of the id will do
   conformance show 1a2b3c4d --element 0,0,2
-      one output element, tap by tap, at each precision
+      one output element: what it reads, and what each precision accepts
   conformance show 1a2b3c4d --backend openvino
-      also run a backend: the verdict, the wrong elements, and the worst of
-      them tap by tap; with --element, its value there
+      also run a backend: the verdict, the wrong elements, and what the worst
+      of them reads; with --element, its value there
   conformance show 1a2b3c4d --suite my-suite
       a vector of your own suite, with the specification it carries
-
-The table gives the positions that each window spans, on each axis. They count from the first
-element of the data: positions below 0 or beyond the data are padding.
 
 The backend runs once, in a separate process. The exit code does not depend on its verdict;
 use "conformance check" as a gate. "conformance repro" writes a standalone script.
@@ -62,10 +59,10 @@ def show(
 ) -> None:
     """Show one vector and how its expected values are computed.
 
-    Prints the inputs and, for each output element, the window, the divisor, the expected value
-    and the accepted interval at precision standard, then how other allowed interpretations differ.
-    With --element of an operator that is a definition, the elements of each input that it reads.
-    With --backend, it also runs the backend and shows where its output is wrong.
+    Prints the inputs and, for each output element, the expected value and the accepted interval at
+    precision standard, then how other allowed interpretations differ. With --element, the elements
+    of each input that it reads. With --backend, it also runs the backend and shows where its output
+    is wrong.
     """
     from conformance.cli import vector_text
     from conformance.errors import UsageError
@@ -92,7 +89,7 @@ def show(
     elif index is not None:
         lines = chain([""], vector_text.element(spec, vector, index))
     else:
-        lines = vector_text.tables(spec, vector, width, limit=limit)
+        lines = vector_text.tables(vector, width, limit=limit)
     for line in lines:
         click.echo(line)
 
@@ -124,9 +121,7 @@ def _backend_lines(
         yield ""
         yield from vector_text.element(spec, vector, index, match, precision)
     elif match is not None:
-        yield from result_text.wrong_element_lines(
-            spec, vector, match, precision, width, limit=limit
-        )
+        yield from result_text.wrong_element_lines(match, precision, width, limit=limit)
         yield from result_text.worst_element_lines(spec, vector, result, match, precision)
 
 

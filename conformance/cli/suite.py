@@ -11,7 +11,6 @@ import click
 from conformance.cli.audit import audit
 from conformance.cli.coverage import coverage
 from conformance.cli.options import env_option, ops_option, partition_options, processes_option
-from conformance.cli.progress import Progress
 from conformance.cli.remote_paths import SuitePath, TargetPath
 from conformance.cli.replace_suite import force_option, keep_another
 from conformance.cli.run_check import evaluate
@@ -61,10 +60,10 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Every file is read. Besides missing, changed or damaged files, it finds violations of the
     published JSON Schemas, expected values outside their accepted interval, interpretations that
-    change nothing, duplicate vectors, and vectors that a trivial implementation (all zeros,
-    identity, ...) passes although none of their coverage targets exempts them. For your own suite
-    it checks that the vectors are cases of the specifications it carries; for the shipped suite,
-    that what is recorded of each operator is of its specification, and consistent.
+    change nothing, duplicate vectors, and operators of which a trivial implementation (all zeros,
+    identity, ...) would pass all value vectors. For your own suite it checks that the vectors are
+    cases of the specifications it carries; for the shipped suite, that what is recorded of each
+    operator is of its specification, and consistent.
 
     Exits with 2 if there is any problem.
     """
@@ -75,9 +74,10 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     opened = open_suite(name)
     evaluate(opened, opened.manifest.listed)
-    trivial_passes = TrivialPassReport(opened.specs)
+    trivial_passes = TrivialPassReport()
     problems = [*(manifest_problems() if name is None else ())]
-    problems = [*problems, *lint_suite(opened, trivial_passes.check)] or trivial_passes.problems
+    problems += lint_suite(opened, trivial_passes.check)
+    problems = problems or [*trivial_passes.problems]
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -87,8 +87,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
     click.echo(
         f"{opened.path}: ok, {sum(count.value for count in counts)} value vectors, "
         f"{sum(count.reject for count in counts)} negative tests, "
-        f"{len(opened.manifest.withdrawn)} withdrawn, "
-        f"{trivial_passes.exempt} exempt from the trivial-implementation check"
+        f"{len(opened.manifest.withdrawn)} withdrawn"
     )
 
 
@@ -109,46 +108,30 @@ Examples:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write cases/ and proofs/ into this folder. Default: the folder of the specifications.",
+    help="Write cases/ into this folder. Default: the folder of the specifications.",
 )
-@click.option("--fewest", is_flag=True, help="Leave out redundant cases.")
-@processes_option
-def record(
-    folder: Path, ops: tuple[str, ...], out: Path | None, fewest: bool, processes: int
-) -> None:
+def record(folder: Path, ops: tuple[str, ...], out: Path | None) -> None:
     """Record the cases of a suite as text, for version control.
 
-    The vectors can be generated again from the recorded cases. For each shipped operator it audits
-    the suite and writes two files: cases/OP.jsonl, one case per line with the mutants that its
-    vector kills at either level, and proofs/OP.json, the pairs of coverage targets that are proven
-    impossible. Of a definition the suite says what its cases kill, and there are no proofs.
+    The vectors can be generated again from the recorded cases. For each shipped operator it writes
+    the file cases/OP.jsonl, one case per line with the mutants that its vector kills at either
+    level, as the suite says.
     """
     from conformance import resources
-    from conformance.audit import audit_suite
     from conformance.generate import recorded
     from conformance.replacement import replacing
-    from conformance.spec.model import OpSpec
-    from conformance.suite.proofs import encode_proofs
     from conformance.suite.recorded_cases import encode_recorded_cases
     from conformance.suite.store import open_suite
 
     opened = open_suite(folder)
     recordable_ops = _recordable(opened, ops)
-    target = out or resources.directory("specs")
-    by_rules = [op for op in recordable_ops if isinstance(opened.specs[op], OpSpec)]
-    with Progress(1, "auditing") as progress:
-        scores = audit_suite.audit(opened, by_rules, processes=processes, progress=progress.at)
-    contents: dict[Path, bytes] = {}
-    for score in scores:
-        cases, proven = recorded.record(opened, score, fewest=fewest)
-        contents[target / "cases" / f"{score.op}.jsonl"] = encode_recorded_cases(cases)
-        contents[target / "proofs" / f"{score.op}.json"] = encode_proofs(proven)
-    for op in recordable_ops:
-        if op not in by_rules:
-            cases = recorded.record_definition(opened, op)
-            contents[target / "cases" / f"{op}.jsonl"] = encode_recorded_cases(cases)
+    target = (out or resources.directory("specs")) / "cases"
+    contents = {
+        target / f"{op}.jsonl": encode_recorded_cases(recorded.record(opened, op))
+        for op in recordable_ops
+    }
+    target.mkdir(parents=True, exist_ok=True)
     for file, content in contents.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
         with replacing(file) as new:
             new.write_bytes(content)
         click.echo(f"{file}: {len(content):,} bytes")
@@ -195,12 +178,6 @@ Then:
     show_default=True,
     help="Search for cases with this seed.",
 )
-@click.option(
-    "--smaller",
-    is_flag=True,
-    help="Also add smaller variants of large vectors, so that `conformance suite record --fewest` "
-    "can replace the large ones. Operators that are definitions have none.",
-)
 @force_option
 @processes_option
 def complete(
@@ -212,19 +189,15 @@ def complete(
     ranks: tuple[int, ...],
     out: Path,
     seed: int,
-    smaller: bool,
     force: bool,
     processes: int,
 ) -> None:
     """Add the vectors that a suite lacks.
 
-    It adds a vector for each mutant that can show in an element type and rank but survives there.
-    Of a definition that is what the smallest of 5,000 fresh cases kill there; of other mutants the
-    suite states the number of cases that do not kill them. For other operators,
-    without --for, --dtypes and --ranks it also adds vectors for uncovered pairs of coverage
-    targets, and for uncovered remainders in strata. Existing vectors do not change. The new suite
-    states which mutants can show in what is declared, so that a check with it has a strength.
-    Nothing is written if there is neither a vector nor such a statement to add.
+    It adds a vector for each mutant that survives in an element type and rank, if any of 5,000
+    fresh cases kills it there: the smallest that does. Of other mutants the suite states the number
+    of cases that do not kill them, so that a check with it has a strength. Existing vectors do not
+    change. Nothing is written if there is neither a vector nor such a statement to add.
     """
     from conformance.cli.complete_suite import complete_suite
     from conformance.run.partition_filter import PartitionFilter
@@ -239,7 +212,6 @@ def complete(
         out,
         processes=processes,
         seed=seed,
-        smaller=smaller,
         env=env,
         partitions=PartitionFilter.of(dtypes, ranks),
     )

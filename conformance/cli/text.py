@@ -29,14 +29,6 @@ def terminal() -> TextStyle:
     return {"width": min(max(columns, 60), 120), "color": in_color}
 
 
-def span(at: tuple[int, ...]) -> str:
-    """Format positions at equal distances as their ends: ``0..6 by 2``."""
-    if len(at) < 2:
-        return str(at[0]) if at else "none"
-    step = at[1] - at[0]
-    return f"{at[0]}..{at[-1]}" + (f" by {step}" if step != 1 else "")
-
-
 def shortest(value: Any) -> str:
     """Format a number in the shortest form that reads back as itself.
 

@@ -1,8 +1,7 @@
-"""Prints a vector as text: inputs, windows, expected and accepted values."""
+"""Prints a vector as text: inputs, expected and accepted values, and what an element reads."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -10,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from conformance.choices import PRECISIONS
-from conformance.cli import element_grid, window_grid
-from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
+from conformance.cli import element_grid
+from conformance.cli.text import aligned, commas, plain, shortest, sizes, wrapped
 from conformance.core.element_picture import vector_picture
-from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.interpretation_match import Match, required_precision
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
-from conformance.spec.model import OpSpec, RuleChange
 from conformance.specification import Specification
 
 Index = tuple[int, ...]
@@ -54,19 +51,21 @@ def heading(vector: Vector, width: int) -> Iterator[str]:
             yield from _data(inputs[name], width)
 
 
-def tables(
-    spec: Specification | None, vector: Vector, width: int, *, limit: int | None
-) -> Iterator[str]:
+TITLES = ("element", "expected", "accepted")
+"""The titles of the columns of :func:`row`."""
+
+
+def tables(vector: Vector, width: int, *, limit: int | None) -> Iterator[str]:
     """Yield a table for each output: a line per element.
 
-    A line has the window, the divisor, the expected value and what is accepted. ``limit`` is the
-    number of elements of each output, None for all. Without a specification windows are left out.
+    A line has the expected value and what is accepted. ``limit`` is the number of elements of each
+    output, None for all.
     """
     for number, output in enumerate(vector.answers):
         yield ""
         yield f"  {output.name}: {output.dtype} {sizes(output.expected.shape)}"
         indices = list(islice(np.ndindex(output.expected.shape), limit))
-        yield from aligned([titles(spec), *(row(spec, vector, output, i) for i in indices)])
+        yield from aligned([TITLES, *(row(output, i) for i in indices)])
         left_out = output.expected.size - len(indices)
         if left_out:
             yield f"    ... and {left_out} more (--all shows them)"
@@ -81,20 +80,14 @@ def element(
     match: Match | None = None,
     precision: Mapping[str, str] = {},
 ) -> Iterator[str]:
-    """Yield an output element: window, divisor, and what each precision accepts.
+    """Yield an output element: what it reads of each input, and what each precision accepts.
 
-    With a ``match``, also the backend's value, and whether ``precision`` accepts it; the window is
-    then that of the match's interpretation. Of a definition, what is read of each input.
+    With a ``match``, also the backend's value, and whether ``precision`` accepts it.
     """
     yield f"  element {commas(index)}"
     interpretation = None if match is None else match.reading
     expected_outputs = vector.answers if match is None else match.answers
-    if isinstance(spec, OpSpec) and spec.kin.picture is not None:
-        changes = changes_of(spec, interpretation)
-        got = match.outputs[0][index] if match is not None and match.comparisons else None
-        window = spec.kin.picture.window(spec, vector.case, vector.inputs, index, changes)
-        yield from window_grid.grid(window, expected_outputs[0].expected[index], got)
-    if isinstance(spec, Operator) and vector.answers:
+    if spec is not None and vector.answers:
         yield from element_grid.grids(vector_picture(spec, vector, vector.answers[0].name, index))
     base = {"": vector.answers} if interpretation else {}
     by_interpretation = {**base, **vector.readings}
@@ -119,35 +112,13 @@ def element(
         yield from aligned([(f"  {name}", text) for name, text in rows], right=())
 
 
-def titles(spec: Specification | None) -> tuple[str, ...]:
-    """Return the titles of the columns of :func:`row`."""
-    has_window = isinstance(spec, OpSpec) and spec.kin.picture is not None
-    window = ("window", "on data", "divisor") if has_window else ()
-    return ("element", *window, "expected", "accepted")
-
-
-def row(
-    spec: Specification | None,
-    vector: Vector,
-    output: Answer,
-    index: Index,
-    interpretation: str | None = None,
-    precision: str = "standard",
-) -> tuple[str, ...]:
-    """Return the cells of an element: window, divisor, expected value and what is accepted."""
-    cells: tuple[str, ...] = ()
-    if isinstance(spec, OpSpec) and spec.kin.picture is not None:
-        changes = changes_of(spec, interpretation)
-        window = spec.kin.picture.window(spec, vector.case, vector.inputs, index, changes)
-        total = math.prod(len(at) for at in window.coordinates)
-        spans = " ".join(span(at) for at in window.coordinates)
-        divisor = "" if window.divisor is None else str(window.divisor)
-        cells = (spans, f"{window.taps} of {total}", divisor)
+def row(output: Answer, index: Index, precision: str = "standard") -> tuple[str, ...]:
+    """Return the cells of an element: where it is, its expected value and what is accepted."""
     expected = output.expected[index]
     # Ten digits distinguish the values of a narrower type; --element shows all digits.
     is_narrow = output.rounded is not None and output.dtype != "f64"
     text = f"{expected:.10g}" if is_narrow else shortest(expected)
-    return (commas(index), *cells, text, accepted(output, index, precision))
+    return (commas(index), text, accepted(output, index, precision))
 
 
 def distance(output: Answer, got: Array, index: Index) -> str:
@@ -157,12 +128,6 @@ def distance(output: Answer, got: Array, index: Index) -> str:
     at = tuple(slice(i, i + 1) for i in index)
     steps = DTYPES[output.dtype].ulp_distance(got[at], output.rounded[at])
     return ulps(float(steps.reshape(-1)[0]))
-
-
-def changes_of(spec: OpSpec, interpretation: str | None) -> tuple[RuleChange, ...]:
-    """Return the rule changes of a combined interpretation; none for the specification itself."""
-    names = interpretation.split("+") if interpretation else []
-    return tuple(change for change in spec.interpretations if change.name in names)
 
 
 def _text(output: Answer, index: Index) -> tuple[str, str]:

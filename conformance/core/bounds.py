@@ -76,6 +76,7 @@ from numpy.typing import NDArray
 from conformance.core import exact
 from conformance.core.exact import Ball, Exact, Number, as_ball
 from conformance.core.functions import FUNCTIONS
+from conformance.core.integers import as_wide
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude, power_of_two
 from conformance.core.real import (
     NO_GRID,
@@ -93,7 +94,6 @@ from conformance.core.real import (
     underflow,
 )
 from conformance.dtypes import Array, DType
-from conformance.reference.exact import as_wide
 
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""

@@ -328,7 +328,7 @@ class _Grid(PlainVisitor):
         extents: Mapping[str, Any],
         shape: Sequence[int],
     ) -> None:
-        super().__init__(self._name, columns.batch.ranks)
+        super().__init__(None, columns.batch.ranks)
         self.columns, self.definition = columns, definition
         self.axes = len(shape)
         self.names: dict[str, Any] = {}
@@ -344,7 +344,8 @@ class _Grid(PlainVisitor):
                 axis += 1
             self.names[name] = tuple(entries) if isinstance(extent, tuple) else entries[0]
 
-    def _name(self, name: str) -> Any:
+    def lookup(self, name: str) -> Any:
+        """Return the value of a name, computed on first use."""
         if name not in self.names:
             tree = self.definition.abbreviations.get(name)
             if tree is not None:

@@ -1,4 +1,4 @@
-"""The catalogue of known bugs of definitions, in words by role.
+"""The catalogue of known bugs, in words by role.
 
 A file of ``specs/faults/core/`` holds the mutants of one kind. What its texts name is a role: the
 name that an operator gives it, or what the operator's ``roles`` map it to. An operator has a mutant
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -18,7 +19,7 @@ from typing import Any
 from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
 from conformance.core.functions import FUNCTIONS
 from conformance.core.implementation import implementation_of
-from conformance.core.loader import load_operator, shipped_names, waiting_files
+from conformance.core.loader import load_operator, shipped_names
 from conformance.core.machine import EXACT, OWN, Style
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
 from conformance.core.operator import OF_ENDS, Operator
@@ -31,10 +32,8 @@ from conformance.resources import directory
 from conformance.spec import schema_check
 from conformance.spec.catalogue import Idle, LeftOut, Mutant, Why, stated
 from conformance.spec.each_entries import each_choices, fill_template
-from conformance.spec.inapplicable import ADVICE, counted
-from conformance.spec.loader import read_text
 from conformance.spec.syntax import parse_expression
-from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_reader import parse_yaml, read_text
 from conformance.spec.yaml_source import Path, Source
 
 BUILT_IN = frozenset({ORIGINAL, *OF_ENDS, "true", "false", "skip", *OF_TENSORS})
@@ -73,12 +72,21 @@ def inapplicable_lines(operator: Operator) -> Iterator[str]:
     every = len(catalogue_mutants(operator)) + len(excluded)
     yield f"{len(excluded)} of {every} mutants of the catalogue do not apply:"
     for why, reason, advice in (
-        (Why.LACKS, "missing role", ADVICE),
+        (Why.LACKS, "missing role", "; where the operator has such a thing, name it under 'roles'"),
         (Why.IDLE, "no difference", ""),
     ):
         mutants = [mutant for mutant in excluded if mutant.why is why]
         if mutants:
-            yield f"{reason}: {len(mutants)}{counted(mutants, MAX_ROLES)}{advice}"
+            yield f"{reason}: {len(mutants)}{_lacked(mutants)}{advice}"
+
+
+def _lacked(mutants: Sequence[LeftOut]) -> str:
+    """How many lack which name, most frequent first; empty without names."""
+    counts = Counter(mutant.of for mutant in mutants if mutant.of).most_common()
+    names = [f"{name} {count}" for name, count in counts[:MAX_ROLES]]
+    if len(counts) > MAX_ROLES:
+        names.append(f"and {len(counts) - MAX_ROLES} more")
+    return f" ({', '.join(names)})" if names else ""
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +114,7 @@ def load_catalogue_text(
     source = _sound(parse_yaml(text, file))
     excluded: list[LeftOut] = []
     if operators is None:
-        operators = map(load_operator, (*shipped_names(), *waiting_files()))
+        operators = map(load_operator, shipped_names())
     mutants = tuple(_mutants(source, operators, excluded))
     ids = {mutant.id for mutant in mutants}
     lacking = {reason.entry: reason for reason in reversed(excluded)}

@@ -22,11 +22,11 @@ import numpy as np
 from flint import arb, ctx, fmpz
 from numpy.typing import NDArray
 
+from conformance.core import integers
 from conformance.core.functions import FUNCTIONS
+from conformance.core.integers import Integers, Ties, as_wide, bit_length, round_ratio
 from conformance.dtypes import Array, DType
 from conformance.errors import EvaluationError
-from conformance.reference import exact as integers
-from conformance.reference.exact import Integers, Ties, as_wide, bit_length, round_ratio
 
 NARROW = 62
 """Bits that int64 is trusted with."""

@@ -127,7 +127,7 @@ class IndexSpace(PlainVisitor):
         self, evaluation: Evaluation, definition: Definition, part: Part | None = None
     ) -> None:
         ranks = {name: array.ndim for name, array in evaluation.inputs.items()}
-        super().__init__(self._name, ranks)
+        super().__init__(None, ranks)
         self.evaluation = evaluation
         self.definition = definition
         self.machine = evaluation.machine
@@ -197,7 +197,8 @@ class IndexSpace(PlainVisitor):
         self.masks = []
         return self
 
-    def _name(self, name: str) -> Any:
+    def lookup(self, name: str) -> Any:
+        """Return the value of a name, computed on first use."""
         if name not in self.names:
             if name not in self.definition.abbreviations:
                 return self.evaluation.binding.value(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from conformance.core.lint import note_unused
 from conformance.core.negative import check_rejections
 from conformance.core.operator import Operator
 from conformance.core.operator_reader import operator_of
-from conformance.errors import Problem, SpecError, UsageError, closest
+from conformance.errors import Problem, UsageError, closest
 from conformance.resources import directory
 from conformance.spec.inheritance import extended
-from conformance.spec.loader import NAME, read_text
-from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_reader import parse_yaml, read_text
 from conformance.spec.yaml_source import Source
+
+NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
+"""The name of an operator."""
 
 
 def folder() -> Path:
@@ -30,31 +33,6 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
-def waiting_files() -> tuple[str, ...]:
-    """List the files of operators that are not shipped yet, as definitions."""
-    return tuple(sorted(map(str, (directory("specs") / "moving").glob("*.yaml"))))
-
-
-def is_defined(op: str) -> bool:
-    """Return whether an operator is a definition.
-
-    That are the shipped names, and a file that has the section ``define``, or extends one.
-    """
-    if not op.endswith((".yaml", ".yml")):
-        return op in shipped_names()
-    try:
-        data = parse_yaml(read_text(Path(op)), op).data
-    except SpecError:
-        return False
-    if not isinstance(data, dict):
-        return False
-    base = data.get("extends")
-    if "define" in data or not isinstance(base, str):
-        return "define" in data
-    beside = Path(op).parent / f"{base}.yaml"
-    return is_defined(str(beside)) if beside != Path(op) and beside.is_file() else is_defined(base)
-
-
 def load_operator(op: str) -> Operator:
     """Load an operator: a shipped one by name, or a YAML file by path.
 
@@ -64,8 +42,10 @@ def load_operator(op: str) -> Operator:
     if op.endswith((".yaml", ".yml")):
         return _checked(_source(Path(op), read_text(Path(op))))
     if op not in shipped_names():
-        hint = closest(op, shipped_names()) or f"known: {', '.join(shipped_names())}"
-        raise UsageError(f"there is no operator '{op}'", hint=hint)
+        near = {name.lower(): name for name in shipped_names()}.get(op.lower())
+        hint = f"did you mean '{near}'?" if near else closest(op, shipped_names())
+        known = f"known: {', '.join(shipped_names())}; or give a .yaml file"
+        raise UsageError(f"there is no operator '{op}'", hint=hint or known)
     return _shipped(op)
 
 
@@ -100,9 +80,7 @@ def _source(path: Path, text: str) -> Source:
     name = source.data.get("extends") if isinstance(source.data, dict) else None
     base = None
     if isinstance(name, str) and NAME.fullmatch(name):
-        # What waits in specs/moving is extended before it is shipped.
-        folders = (path.parent, folder(), directory("specs") / "moving")
-        candidates = (parent / f"{name}.yaml" for parent in folders)
+        candidates = (parent / f"{name}.yaml" for parent in (path.parent, folder()))
         # A file of the same name may extend the shipped one, but none extends itself.
         file = next((file for file in candidates if file != path and file.is_file()), None)
         base = None if file is None else _source(file, read_text(file))

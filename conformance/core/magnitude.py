@@ -14,8 +14,8 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from conformance.core.exact import Ball, Exact, Number, lengths
+from conformance.core.integers import as_wide
 from conformance.dtypes import Array
-from conformance.reference.exact import as_wide
 
 GROWTH = 1 + 2.0**-50
 """A factor above the error of a few operations of float64."""

@@ -18,7 +18,6 @@ from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, Kind, Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError
-from conformance.spec.model import Erratum
 
 SKIP = "skip"
 """What ``outside`` says where terms that read outside of a tensor are left out."""
@@ -57,6 +56,16 @@ class Attribute:
         if self.list:
             return Kind("list", holds=type_)
         return Kind(type_, self.per, words=frozenset(self.values))
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A mistake or gap of the document: what it says, what holds, and why."""
+
+    id: str
+    text: str
+    holds: str
+    why: str
 
 
 @dataclass(frozen=True)

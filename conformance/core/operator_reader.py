@@ -16,6 +16,7 @@ from conformance.core.operator import (
     Attribute,
     Definition,
     Dimension,
+    Erratum,
     Interpretation,
     Names,
     Operator,
@@ -34,7 +35,6 @@ from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, closest
 from conformance.json_schema import load_schema
 from conformance.spec import schema_check
-from conformance.spec.model import Erratum
 from conformance.spec.syntax import parse_expression
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Path, Source

@@ -19,12 +19,19 @@ from conformance.errors import EvaluationError
 class PlainVisitor:
     """A visitor of plain values.
 
-    ``lookup`` gives the value of a name. ``ranks`` has the rank of each tensor that is given.
+    ``values`` gives the value of a name; a subclass may override :meth:`lookup` instead. ``ranks``
+    has the rank of each tensor that is given.
     """
 
-    def __init__(self, lookup: Callable[[str], Any], ranks: Mapping[str, int]) -> None:
-        self.lookup = lookup
+    def __init__(self, values: Callable[[str], Any] | None, ranks: Mapping[str, int]) -> None:
+        # A subclass gives no method of its own: that is a cycle, and its arrays would stay.
+        self.values = values
         self.ranks = ranks
+
+    def lookup(self, name: str) -> Any:
+        """Return the value of a name."""
+        assert self.values is not None
+        return self.values(name)
 
     def visit(self, node: Node) -> Any:
         """Compute the value of a tree.

@@ -237,11 +237,12 @@ class _Points(IndexSpace):
         self.weights = weights.reshape(len(points), *[1] * len(inner))
         self.products: tuple[Access, ...] = ()
 
-    def _name(self, name: str) -> Any:
+    def lookup(self, name: str) -> Any:
+        """Return the value of a name, computed on first use."""
         term = self.definition.term
         if name in ("total", "terms") and name not in self.names and term is not None:
             self.names["total"], self.names["terms"] = self._combined(term)
-        return super()._name(name)
+        return super().lookup(name)
 
     def accesses(self) -> Iterator[Access]:
         """Yield what the definition reads at the points; ``products`` are set on the way."""

@@ -24,8 +24,7 @@ from conformance.errors import ConformanceError, ExpressionError
 from conformance.json_schema import load_schema
 from conformance.resources import directory
 from conformance.spec import schema_check
-from conformance.spec.loader import read_text
-from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_reader import parse_yaml, read_text
 
 Roles = Mapping[str, Node]
 

@@ -72,8 +72,10 @@ class Event(NamedTuple):
 class Watch(PlainVisitor):
     """A visitor of plain values that notes the targets of each operation."""
 
-    def __init__(self, lookup: Callable[[str], Any], ranks: Mapping[str, int], note: Note) -> None:
-        super().__init__(lookup, ranks)
+    def __init__(
+        self, values: Callable[[str], Any] | None, ranks: Mapping[str, int], note: Note
+    ) -> None:
+        super().__init__(values, ranks)
         self.note = note
 
     def apply(self, node: Node, *args: Any) -> Any:
@@ -239,7 +241,7 @@ class IndexWatch(Watch):
         inputs: Mapping[str, Array],
         note: Note,
     ) -> None:
-        super().__init__(self._name, binding.visitor.ranks, note)
+        super().__init__(None, binding.visitor.ranks, note)
         self.binding = binding
         self.definition = definition
         self.inputs = inputs
@@ -260,7 +262,8 @@ class IndexWatch(Watch):
             self.names[name] = tuple(arrays) if isinstance(value, tuple) else arrays[0]
         self.rows = sum(len(entries_of(values[name])) for name in definition.at)
 
-    def _name(self, name: str) -> Any:
+    def lookup(self, name: str) -> Any:
+        """Return the value of a name, computed on first use."""
         if name not in self.names:
             if name not in self.definition.abbreviations:
                 return self.binding.value(name)

@@ -110,7 +110,7 @@ class ObservedVector:
         )
 
     def full_evaluator(self) -> EvaluatedCase[Any]:
-        """Prepare the oracle on this vector, to be evaluated under other rules."""
+        """Prepare the oracle on this vector, to be evaluated under changes."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
         shapes = {
@@ -260,9 +260,9 @@ class ObservedVector:
     def _free(self, implementation: Implementation, predicted: list[Array]) -> list[Mask]:
         """For each returned output the elements that are not graded.
 
-        Of an output in the right shape the vector says so, and of any the rules of the
-        implementation do: a window that it moves or adds may well hold no data. Where all shapes
-        are right that counts only if the rest shows the implementation.
+        Of an output in the right shape the vector says so, and of any the implementation does: a
+        window that it moves or adds may well hold no data. Where all shapes are right that counts
+        only if the rest shows the implementation.
         """
         assert self.outputs is not None
         free = [

@@ -1,4 +1,4 @@
-"""Conditions over the names of a definition that tell vectors that fail from those that pass."""
+"""Conditions over the names of an operator that tell vectors that fail from those that pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDING = 0.25
 
 
 class CaseSeparations:
-    """The cases of one definition that failed and passed, and what separates some from others."""
+    """The cases of one operator that failed and passed, and what separates some from others."""
 
     def __init__(self, spec: Operator, failed: Sequence[Result], passed: Sequence[Result]) -> None:
         requests = {r.id: r.asked for r in (*failed, *passed) if r.asked is not None}

@@ -20,7 +20,6 @@ from conformance.diagnosis.condition_choice import likeliest_choice
 from conformance.diagnosis.operator_results import OperatorResults
 from conformance.implementations import implementation_of
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
 
 MIN_AGREEING = 3
 """Failures that a mutant has to explain, at least, to be looked at under conditions."""
@@ -49,7 +48,7 @@ ROUNDS = 6
 
 def conditional_mutants(evidence: OperatorResults, mutants: Sequence[Mutant]) -> list[Mutant]:
     """Return mutants under conditions, that failures equal and that no pass contradicts."""
-    if isinstance(evidence.spec, OpSpec) or len(evidence.failed) < MIN_AGREEING:
+    if len(evidence.failed) < MIN_AGREEING:
         return []
     conditional: list[Mutant] = []
     conditions: dict[frozenset[str], list[str]] = {}

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.choices import SuiteName
-from conformance.core.operator import Operator
 from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.conditions import Separation, find_separation
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
@@ -35,7 +34,6 @@ from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.catalogue import Change
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
@@ -201,7 +199,7 @@ class RunDiagnosis:
         return {(op, id): group for group in located for id in group.ids}
 
     def _gather(self, op: str) -> Mapping[tuple[str, str], Separation]:
-        """The conditions that wrong outputs of a definition share that nothing else explains."""
+        """The conditions that wrong outputs of an operator share that nothing else explains."""
         failed = [
             result
             for (failing_op, rejected, _), results in self._unnamed.items()
@@ -263,7 +261,7 @@ class RunDiagnosis:
                 spec,
                 results,
                 read=self._suite.get,
-                noticed={} if isinstance(spec, OpSpec) else _recorded_kills(self._suite, spec.op),
+                noticed=_recorded_kills(self._suite, spec.op),
                 precision=self._precision,
                 level=self._level,
             )
@@ -297,10 +295,10 @@ class RunDiagnosis:
     def _by_case_conditions(
         self, failed: Sequence[Result], alike: Sequence[Result]
     ) -> Separation | None:
-        """What conditions over the names of a definition say of some failures."""
+        """What conditions over the names of an operator say of some failures."""
         op = failed[0].op if failed else ""
         spec = self._specs.get(op)
-        if not isinstance(spec, Operator):
+        if spec is None:
             return None
         if op not in self._separations:
             every = [r for r in self._failed.values() if r.op == op and r.reject is None]
@@ -394,8 +392,6 @@ def _explanations(
         extended = extend_explanations(
             by_small, spec, remaining, read=suite.get, precision=precision, level=level
         )
-        if isinstance(spec, OpSpec):
-            return extended  # of rules no known bug refuses cases
         named = {id for explanation in extended for id in explanation.agreements}
         others = [result for result in small if result.id not in named]
         return [*extended, *explain_exceptions(spec, others, mutants, read=suite.get)]

@@ -32,7 +32,7 @@ def distinguishing_vector(
     """
 
     def is_in_code_paths(entry: Entry) -> bool:
-        return code_path_of(spec, read(entry.id).case) in places
+        return code_path_of(read(entry.id).case) in places
 
     ids = [{mutant.id for mutant in mutants} for mutants in candidates]
     killing = [

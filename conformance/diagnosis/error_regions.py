@@ -164,26 +164,11 @@ class SharedRegion:
         return any(length and self.region.size(length) for length in lengths)
 
 
-def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLine]:
-    """List the lines of an output whose dimensions have these ``names``.
-
-    ``planes`` dimensions come first that tell planes apart. Where ``spread``, an output may have
-    any number of axes after these, which are counted from the last.
-    """
-    fixed = planes if spread else len(names)
-    lines = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
-    if spread:
-        lines += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(AXES)]
-        lines.append(IndexLine("a plane", planes, 0))
-    lines.append(IndexLine("an output", 0, 0))
-    return lines
-
-
 AXES = ("the last axis", "the last axis but one", "the last axis but two")
 
 
-def definition_lines(names: Sequence[tuple[str, bool]]) -> list[IndexLine]:
-    """List the lines of an output of a definition, from the names of its dimensions.
+def index_lines(names: Sequence[tuple[str, bool]]) -> list[IndexLine]:
+    """List the lines of an output, from the names of its dimensions.
 
     Each says whether it stands for any number of axes. Dimensions before these are counted from
     the first, those behind them from the last.

@@ -71,7 +71,7 @@ def _explained(
     return Explanation(
         mutants=(first,),
         agreements={vector.id: Agreement.WITHIN for vector in vectors},
-        code_paths=frozenset(code_path_of(spec, vector.case) for vector in vectors),
+        code_paths=frozenset(code_path_of(vector.case) for vector in vectors),
         elsewhere=frozenset(),
         failing=len(vectors),
         passing=len(passed),

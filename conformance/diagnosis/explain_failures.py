@@ -114,7 +114,7 @@ def extend_explanations(
             if evidence.code_path(id) not in explanation.elsewhere:
                 agrees[id] = failure.agreement(implementation, interpretations)
         for id, subject in subjects.items():
-            elsewhere = code_path_of(spec, vectors[id].case) in explanation.elsewhere
+            elsewhere = code_path_of(vectors[id].case) in explanation.elsewhere
             if not elsewhere and not subject.answers(implementation):
                 agrees[id] = Agreement.WITHIN
         agrees = {id: agreement for id, agreement in agrees.items() if agreement}
@@ -202,7 +202,7 @@ def _beside_a_place(
     explained = {vector for explanation in explanations for vector in explanation.agreements}
     failed = [result for result in results if result.id in evidence.failed]
     unexplained = [result for result in failed if result.id not in explained]
-    if along is None or len(unexplained) <= MIN_SHARING:
+    if len(unexplained) <= MIN_SHARING:
         return None
     wrong = dict(wrong_elements(unexplained, read, arguments.precision, arguments.level))
     most = region_of_most(list(wrong.values()), along)

@@ -6,12 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.core.operator import Operator
 from conformance.diagnosis.error_regions import (
     IndexLine,
     SharedRegion,
     WrongElements,
-    definition_lines,
     index_lines,
     region_of_most,
     shared_region,
@@ -59,8 +57,6 @@ def locate_failures(
     """
     by_id = {result.id: result for result in failed}
     along = index_lines_of(spec)
-    if along is None:
-        return
     unlocated = dict(wrong_elements(failed, read, precision, level))
 
     def located(ids: Sequence[str], region: SharedRegion) -> LocatedFailures:
@@ -87,14 +83,9 @@ def locate_failures(
         yield located([names[number] for number in at], region)
 
 
-def index_lines_of(spec: Specification) -> list[IndexLine] | None:
-    """List the lines of an operator's outputs; None if their dimensions differ."""
-    if isinstance(spec, Operator):
-        return definition_lines(dimension_names(spec, spec.outputs[0]))
-    names = spec.outputs[0].shape
-    if any(output.shape != names for output in spec.outputs):
-        return None
-    return index_lines(names, spec.layout.planes, bool(spec.layout.spread))
+def index_lines_of(spec: Specification) -> list[IndexLine]:
+    """List the lines of an operator's outputs."""
+    return index_lines(dimension_names(spec, spec.outputs[0]))
 
 
 def _shapes(vector: Vector) -> Iterable[tuple[int, ...]]:

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from conformance.core.operator import Operator
 from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
 from conformance.errors import ConformanceError
 from conformance.model import Case
-from conformance.spec.case_environment import Environment
 from conformance.specification import Specification, binding_of
 
 GROUPS = (2, 4, 8, 16, 32, 64)
@@ -21,50 +19,13 @@ ENOUGH = 3
 
 Numbers = Mapping[str, int]
 
-SINGLE = {"N": "images", "C": "channels"}
-PER_AXIS = {
-    "kernel": "kernel",
-    "strides": "stride",
-    "dilations": "dilation",
-    "pad_begin": "begin pad",
-    "pad_end": "end pad",
-    "size": "input size",
-    "out": "output size",
-}
-
 
 def case_numbers(spec: Specification, case: Case) -> Numbers:
     """Compute the numbers that describe a case, by name.
 
-    They are the largest of an axis, products, and the least differences between two attributes of
-    one axis, whose name has `` - ``.
+    They are its extents, attributes and abbreviations; of lists the largest, the last, and the
+    product.
     """
-    if isinstance(spec, Operator):
-        return _of_definition(spec, case)
-    env = Environment(spec, case)
-    numbers = {label: int(env[name]) for name, label in SINGLE.items() if name in env}
-    axes = {label: values for name, label in PER_AXIS.items() if (values := _per_axis(env, name))}
-    for label, values in axes.items():
-        numbers[f"largest {label}"] = max(values)
-    if "kernel" in axes:
-        numbers["taps"] = prod(axes["kernel"])
-    if "input size" in axes:
-        numbers["elements of a plane"] = prod(axes["input size"])
-        numbers["input row"] = axes["input size"][-1]
-    if "output size" in axes:
-        numbers["results in a plane"] = prod(axes["output size"])
-        numbers["results in a row"] = axes["output size"][-1]
-    numbers["elements of the input"] = prod(prod(shape) for shape in case.shapes.values())
-    for first in axes:
-        for second in axes:
-            if first != second:
-                pairs = zip(axes[first], axes[second], strict=True)
-                numbers[f"{first} - {second}"] = max(a - b for a, b in pairs)
-    return numbers
-
-
-def _of_definition(spec: Operator, case: Case) -> Numbers:
-    """The extents, attributes and abbreviations of a case: one for all axes is their largest."""
     numbers: dict[str, int] = {}
     binding = binding_of(spec, case)
     for name in (*spec.dims, *spec.attributes, *spec.let):
@@ -80,14 +41,6 @@ def _of_definition(spec: Operator, case: Case) -> Numbers:
             numbers[name] = value
     numbers["elements of the inputs"] = sum(prod(shape) for shape in case.shapes.values())
     return numbers
-
-
-def _per_axis(env: Environment, name: str) -> tuple[int, ...]:
-    """A value of each axis; empty where the operator has none, or more than numbers."""
-    try:
-        return tuple(int(value) for value in env.per_axis(name))
-    except (ConformanceError, KeyError, TypeError, ValueError, ArithmeticError):
-        return ()
 
 
 @dataclass(frozen=True)
@@ -115,9 +68,6 @@ class Comparison:
                 return value % self.value != 0
 
     def __str__(self) -> str:
-        if " - " in self.number:
-            first, _, second = self.number.partition(" - ")
-            return f"{first} {'>=' if self.value < 0 else '>'} {second} on an axis"
         match self.sign:
             case ">" | "<":
                 return f"{self.number} {self.sign} {self.value}"
@@ -153,11 +103,8 @@ def best_comparison(
 
 
 def _comparisons(failed: Sequence[Numbers], passed: Sequence[Numbers]) -> Iterator[Comparison]:
-    """What may be of each number: those of two attributes are compared with 0 alone."""
+    """What may be of each number."""
     for name in dict.fromkeys(name for numbers in failed for name in numbers):
-        if " - " in name:
-            yield from (Comparison(name, ">", value) for value in (-1, 0))
-            continue
         passed_values = [numbers[name] for numbers in passed if name in numbers]
         failed_values = [numbers[name] for numbers in failed if name in numbers]
         yield Comparison(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from conformance.core.case_conditions import CaseConditions
@@ -15,7 +15,6 @@ from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.catalogue import Change, Mutant
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 
 MAX_COMPARED_FAILURES = 1_000
@@ -49,8 +48,7 @@ class OperatorResults:
         only: Sequence[int] | None = None,
     ) -> None:
         self.spec = spec
-        self._noticed, self._precision = noticed, precision
-        self._known = frozenset(chain(*noticed.values()))
+        self._noticed = noticed
         self._passed: dict[CodePath, list[str]] = {}
         self._cases: dict[str, Case] = {}
         self._shown: dict[Change, Mapping[str, bool]] = {}
@@ -62,7 +60,7 @@ class OperatorResults:
                 continue
             if result.status is Status.PASS and result.asked is not None:
                 case = case_from_request(spec.op, result.asked)
-                code_path = code_path_of(spec, case)
+                code_path = code_path_of(case)
                 self._cases[result.id] = case
                 self._passed.setdefault(code_path, []).append(result.id)
                 if result.reading is not None:
@@ -80,7 +78,7 @@ class OperatorResults:
                 self.failed[result.id] = ObservedVector(
                     spec, vector, outputs, precision, level, only=only
                 )
-                self._code_paths[result.id] = code_path_of(spec, vector.case)
+                self._code_paths[result.id] = code_path_of(vector.case)
                 self._cases[result.id] = vector.case
         self.read_passed = lru_cache(CACHED_VECTORS)(
             lambda id: ObservedVector(
@@ -95,10 +93,7 @@ class OperatorResults:
     def passed(self, code_path: CodePath, mutants: Sequence[Mutant]) -> Iterator[ObservedVector]:
         """Yield the passed vectors of a code path on which mutants may show.
 
-        Of operators by rules these are the vectors that kill one of them, if the suite records
-        that. The suite does not know newer mutants. It records kills at precision standard, which
-        hold at native too, which accepts more, but not at exact. Of definitions it does not record
-        all: geometry rules vectors out, and recorded kills come first.
+        Geometry rules vectors out. A suite does not record all kills; recorded ones come first.
         """
         ids = islice(self.passed_ids(code_path, mutants), MAX_COMPARED_PASSES)
         yield from map(self.read_passed, ids)
@@ -106,15 +101,11 @@ class OperatorResults:
     def passed_ids(self, code_path: CodePath, mutants: Sequence[Mutant]) -> Iterator[str]:
         """Yield the ids of the vectors of :meth:`passed`."""
         ids = {mutant.id for mutant in mutants}
-        passed: Iterable[str] = self._passed.get(code_path, ())
-        if isinstance(self.spec, OpSpec):
-            is_exact = self._precision.get(code_path.dtype) == "exact"
-            if not is_exact and self._known.issuperset(ids):
-                passed = (id for id in passed if not ids.isdisjoint(self._noticed[id]))
-        else:
-            passed = sorted(passed, key=lambda id: ids.isdisjoint(self._noticed.get(id, ())))
-            passed = (id for id in passed if any(self.may_show(id, [m]) for m in mutants))
-        yield from passed
+        passed = sorted(
+            self._passed.get(code_path, ()),
+            key=lambda id: ids.isdisjoint(self._noticed.get(id, ())),
+        )
+        yield from (id for id in passed if any(self.may_show(id, [m]) for m in mutants))
 
     def glance(
         self,
@@ -141,22 +132,19 @@ class OperatorResults:
 
     @cached_property
     def conditions(self) -> CaseConditions:
-        """Conditions on the cases of a definition."""
-        assert not isinstance(self.spec, OpSpec)
+        """Conditions on the cases of the operator."""
         return CaseConditions(self.spec, self._geometry.bindings)
 
     def may_show(self, vector: str, mutants: Iterable[Mutant]) -> bool:
         """Return whether each of some mutants may change the outputs of a vector.
 
-        The geometry of a definition decides. Where one of several mutants changes nothing, the
+        The geometry of the cases decides. Where one of several mutants changes nothing, the
         others explain as much without it.
         """
-        if isinstance(self.spec, OpSpec):
-            return True
         return all(self._shows(mutant.change)[vector] for mutant in mutants)
 
     def _shows(self, change: Change) -> Mapping[str, bool]:
-        """By vector whether a change of a definition may show."""
+        """By vector whether a change may show."""
         if change not in self._shown:
             implementation: Any = implementation_of(self.spec, change)
             marks = self._geometry.may_differ(implementation)
@@ -165,7 +153,6 @@ class OperatorResults:
 
     @cached_property
     def _geometry(self) -> Geometry:
-        assert not isinstance(self.spec, OpSpec)
         return Geometry(self.spec, list(self._cases.values()))
 
     @property

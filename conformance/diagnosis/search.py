@@ -31,7 +31,6 @@ from conformance.implementations import (
     may_be_together,
 )
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
 from conformance.specification import interpretation_changes
 
 GLANCES = 20_000
@@ -120,16 +119,13 @@ class Search:
         """Faults that may be together because each makes another output what it is: values and
         indices that are never wrong alone show no mutant alone.
         """
-        looked_at: set[tuple[str, int]] = set()
+        looked_at: set[CodePath] = set()
         for vector in self._unexplained:
-            observed, data_path = (
-                self._evidence.failed[vector],
-                self._evidence.code_path(vector).of_data,
-            )
+            observed, code_path = self._evidence.failed[vector], self._evidence.code_path(vector)
             outputs = len(observed.outputs or ())
-            if outputs < 2 or data_path in looked_at or len(looked_at) == DIFFERENT:
+            if outputs < 2 or code_path in looked_at or len(looked_at) == DIFFERENT:
                 continue
-            looked_at.add(data_path)
+            looked_at.add(code_path)
             explain: list[list[Mutants]] = [[] for _ in range(outputs)]
             for mutants in catalogue:
                 for number in observed.explained(self._implementation(mutants)):
@@ -158,10 +154,9 @@ class Search:
             for vector in explanation.agreements
         }
         unexplained = [vector for vector in self._evidence.failed if vector not in explained]
-        agreeing = {kernel_of(vector).of_data for vector in explanation.agreements}
+        agreeing = {kernel_of(vector) for vector in explanation.agreements}
         beside, explained_beside = (
-            sum(kernel_of(v).of_data in agreeing for v in vectors)
-            for vectors in (unexplained, explained)
+            sum(kernel_of(v) in agreeing for v in vectors) for vectors in (unexplained, explained)
         )
         lone = len(explanation.agreements) == 1 and not _of_known(explanation, other_explanations)
         if unexplained and (lone or beside >= explained_beside):
@@ -173,7 +168,7 @@ class Search:
             len(explanation.agreements) for explanation in (explanation, *sharing)
         )
         room = 0 if self._chosen else room
-        types = {dtype for dtype, _ in agreeing}
+        types = {code_path.dtype for code_path in agreeing}
         unexplained_count, explained_count = (
             sum(kernel_of(v) in places and kernel_of(v).dtype in types for v in vectors)
             for vectors in (unexplained, explained)
@@ -198,12 +193,8 @@ class Search:
         return True
 
     def _pairs(self, first: Iterable[Mutants], second: Iterable[Mutants]) -> Iterator[Mutants]:
-        """Faults that may be together: they replace different rules, none by what depends on it."""
-        for pair in product(first, second):
-            mutants = tuple(chain(*pair))
-            # Whether definitions fit together shows when both are parsed, where both may show.
-            if not isinstance(self._evidence.spec, OpSpec) or self._fit(mutants):
-                yield mutants
+        """Faults of both; whether they may be together is looked at where both may show."""
+        return (tuple(chain(*pair)) for pair in product(first, second))
 
     def _may_meet(self, vector: str, mutants: Mutants) -> bool:
         """Whether several mutants may be together, and each may show in a vector."""
@@ -305,20 +296,20 @@ class Search:
 
         ``patience`` bounds for how many failures of a type and rank this is tried in vain.
         """
-        in_vain: Counter[tuple[str, int]] = Counter()
+        in_vain: Counter[CodePath] = Counter()
         for vector in list(self._unexplained):
             code_path = self._evidence.code_path(vector)
             if vector not in self._unexplained:
                 continue
             if patience is not None:
-                if in_vain[code_path.of_data] >= patience or self._glances <= 0:
+                if in_vain[code_path] >= patience or self._glances <= 0:
                     continue
                 self._glances -= len(hypotheses)
             candidates = list(self._candidates(vector, hypotheses))
             if candidates:
                 self._keep_best(candidates)
             else:
-                in_vain[code_path.of_data] += 1
+                in_vain[code_path] += 1
 
     def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
@@ -510,26 +501,11 @@ def _kernels(
 ) -> frozenset[CodePath]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
-    All, those of some element types, of some ranks, or of both; of these the ones whose window is
-    the whole plane, or not; none that is not ``free``.
+    All, those of some element types, of some ranks, or of both; none that is not ``free``.
     """
     dtypes = {code_path.dtype for code_path in agreeing}
     ranks = {code_path.rank for code_path in agreeing}
-    planes = {code_path.plane for code_path in agreeing}
-    for among in (
-        observed_paths,
-        {code_path for code_path in observed_paths if code_path.plane in planes},
-    ):
-        for kernels in (
-            frozenset(among),
-            frozenset(code_path for code_path in among if code_path.dtype in dtypes),
-            frozenset(code_path for code_path in among if code_path.rank in ranks),
-            frozenset(
-                code_path
-                for code_path in among
-                if code_path.dtype in dtypes and code_path.rank in ranks
-            ),
-        ):
-            if kernels <= free:
-                return kernels
-    return frozenset()
+    of_types = frozenset(path for path in observed_paths if path.dtype in dtypes)
+    of_ranks = frozenset(path for path in observed_paths if path.rank in ranks)
+    several = (observed_paths, of_types, of_ranks, of_types & of_ranks)
+    return next((kernels for kernels in several if kernels <= free), frozenset())

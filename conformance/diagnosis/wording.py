@@ -6,20 +6,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.conditions import OMITTED, Separation
 from conformance.diagnosis.error_regions import SharedRegion
 from conformance.diagnosis.explanation import Explanation, Mutants
 from conformance.replacement import unused
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, profiles_of
 
 MAX_NAMES = 3
 """Names that are told of one finding; where more fit equally well none is."""
-
-WINDOW = {True: "one window is the whole plane", False: "no window is the whole plane"}
-"""What a place says of its windows."""
 
 MAX_ALTERNATIVES = 20
 """Other mutants that are listed with one that the vectors do not tell from them."""
@@ -141,7 +136,7 @@ def describe_conditions(
 
     ``by_chance`` if as much might be said of vectors that fail at random.
     """
-    about = {t.name: t.why for t in spec.edges} if isinstance(spec, OpSpec) else {}
+    about: dict[str, str] = {}
     for profile in () if spec is None else profiles_of(spec):
         about[f"a case within the profile {profile.name}"] = profile.why
         about[f"a case outside of the profile {profile.name}"] = profile.why
@@ -242,49 +237,31 @@ def _fault(mutant: Mutant, look: str) -> dict[str, Any]:
 
 
 def _scope(explanation: Explanation) -> Mapping[str, Sequence[Any]]:
-    """Where the mutants are, by type, rank and windows if that says it, else place by place; and in
-    which outputs, if not in all."""
+    """Where the mutants are, by type and rank if that says it, else place by place; and in which
+    outputs, if not in all."""
     outputs = {"output": explanation.outputs} if explanation.outputs else {}
     every = explanation.code_paths | explanation.elsewhere
     within = {
-        field: {getattr(p, field) for p in explanation.code_paths}
-        for field in ("dtype", "rank", "plane")
+        field: {getattr(p, field) for p in explanation.code_paths} for field in ("dtype", "rank")
     }
     if any(
         all(getattr(p, field) in values for field, values in within.items())
         for p in explanation.elsewhere
     ):
         return outputs | {
-            "place": sorted(
-                {_place(code_path, explanation) for code_path in explanation.code_paths}
-            )
+            "place": sorted(f"{path.dtype} of rank {path.rank}" for path in explanation.code_paths)
         }
-    limits: dict[str, Sequence[Any]] = {
+    limits = {
         field: sorted(values)
         for field, values in within.items()
         if values != {getattr(p, field) for p in every}
     }
-    planes = limits.pop("plane", None)
-    windows = {} if planes is None else {"window": [WINDOW[plane] for plane in planes]}
-    return outputs | limits | windows
-
-
-def _place(code_path: CodePath, explanation: Explanation) -> str:
-    """``f16 of rank 5``, and which windows of these have it if not all."""
-    text = f"{code_path.dtype} of rank {code_path.rank}"
-    elsewhere = any(other.of_data == code_path.of_data for other in explanation.elsewhere)
-    return f"{text} where {WINDOW[code_path.plane]}" if elsewhere else text
+    return outputs | limits
 
 
 def _words(scope: Mapping[str, Sequence[Any]]) -> str:
-    """``in f16 at rank 5 where one window is the whole plane``; empty where it is everywhere."""
-    prepositions = {
-        "output": "in the",
-        "place": "in",
-        "dtype": "in",
-        "rank": "at rank",
-        "window": "where",
-    }
+    """``in f16 at rank 5``; empty where it is everywhere."""
+    prepositions = {"output": "in the", "place": "in", "dtype": "in", "rank": "at rank"}
     joint = {"place": ", "}
     return " ".join(
         f"{prepositions[name]} {joint.get(name, ' and ').join(map(str, values))}"

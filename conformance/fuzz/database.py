@@ -10,12 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from conformance.errors import SuiteError
-from conformance.generate.definition_bounds import is_usable
-from conformance.generate.looking import askable
-from conformance.generate.suites import versions
+from conformance.generate.bounds import is_usable
+from conformance.generate.versions import versions
 from conformance.model import Case
 from conformance.replacement import replacing
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
@@ -50,14 +48,9 @@ def read_failures(folder: Path, spec: Specification) -> tuple[Case, ...]:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [entry.case for entry in stored.recorded[:MAX_CASES]]
     for case in cases:
-        if not _is_usable(spec, case):
+        if not is_usable(spec, case):
             raise SuiteError(f"{file}: {case.id} is no case of {spec.op}", hint=_HINT)
     return tuple(cases)
-
-
-def _is_usable(spec: Specification, case: Case) -> bool:
-    """Return whether a case from outside can be evaluated, as a negative test or as valid."""
-    return askable(spec, case) if isinstance(spec, OpSpec) else is_usable(spec, case)
 
 
 def keep_failures(

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit.kills import MutantRunner
-from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
-from conformance.spec.batch_values import Bools
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, build, mutants_of
 
 MAX_SOUGHT = 80
@@ -25,6 +22,7 @@ MAX_TRIES = 120
 """Cases on which a mutant's outputs may differ, after which it is no longer sought."""
 
 Rows = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class Guidance:
@@ -46,9 +44,8 @@ class Guidance:
         self._smallest = False
         self._sought: MutantRunner | None = None
         self._tried: Counter[str] = Counter()
-        stated = [target.name for target in spec.edges] if isinstance(spec, OpSpec) else []
-        # Targets of a definition derive from each case: they are numbered as they are met.
-        self._index_of = {name: index for index, name in enumerate(stated)}
+        # Targets derive from each case: they are numbered as they are met.
+        self._index_of: dict[str, int] = {}
         self._pairs: dict[int, Bools] = {}
 
     @property
@@ -61,13 +58,7 @@ class Guidance:
         """The ranks on which something was covered."""
         return tuple(sorted(self._pairs))
 
-    def new_pairs(self, candidates: Seen, rank: int) -> NDArray[np.float64]:
-        """Count the uncovered pairs of targets that each case may cover."""
-        uncovered = (~self._covered(rank)).astype(np.float64)
-        may_cover = candidates.may[:, : len(self._index_of)].astype(np.float64)
-        return np.asarray(((may_cover @ uncovered) * may_cover).sum(axis=1) / 2)
-
-    def new_pairs_of(self, targets: Sequence[str], rank: int) -> int:
+    def new_pairs(self, targets: Sequence[str], rank: int) -> int:
         """Count the uncovered pairs of the targets that a case covers."""
         indices = self._indices(targets)
         return int(np.triu(~self._covered(rank)[np.ix_(indices, indices)]).sum())
@@ -94,25 +85,25 @@ class Guidance:
             {*ids[begin : begin + MAX_SOUGHT], *ids[: max(0, begin + MAX_SOUGHT - len(ids))]}
         )
 
-    def learn(self, vectors: Sequence[Vector], rank: int) -> Bools:
-        """Note tested vectors; return which of them covered something new."""
-        is_new = np.zeros(len(vectors), np.bool_)
-        for number, vector in enumerate(vectors):
+    def learn(self, vectors: Sequence[Vector], rank: int) -> bool:
+        """Note tested vectors; return whether they covered something new."""
+        covers_more = False
+        for vector in vectors:
             self.types.add(vector.case.dtype)
             indices = self._indices(vector.edges)
             covered = self._covered(rank)
             block = np.ix_(indices, indices)
             if indices and not covered[block].all():
-                is_new[number] = True
+                covers_more = True
                 covered[block] = True
-        return is_new | self._find_kills(vectors)
+        return self._find_kills(vectors) or covers_more
 
-    def _find_kills(self, vectors: Sequence[Vector]) -> Bools:
-        """Return which vectors kill one of the sought mutants."""
-        is_new = np.zeros(len(vectors), np.bool_)
+    def _find_kills(self, vectors: Sequence[Vector]) -> bool:
+        """Note the sought mutants that vectors kill; return whether there are any."""
         sought, self._sought = self._sought or self._next_mutants(), None
         if not sought.mutants or not vectors:
-            return is_new
+            return False
+        killed_before = len(self.killed)
         may_kill = sought.may_differ([vector.case for vector in vectors])
         ids = [mutant.id for mutant in sought.mutants]
         is_sought = np.ones(len(ids), np.bool_)
@@ -121,14 +112,13 @@ class Guidance:
             self._tried.update(ids[index] for index in np.flatnonzero(row))
             killed = set(self.kills(sought, vector, row)) if row.any() else set()
             self.killed |= killed
-            is_new[number] = bool(killed)
             is_sought &= [name not in killed and self._tried[name] < MAX_TRIES for name in ids]
         settled = {ids[index] for index in np.flatnonzero(~is_sought)}
         if settled:
             self._unkilled = self._unkilled.restricted_to(
                 {mutant.id for mutant in self._unkilled.mutants} - settled
             )
-        return is_new
+        return len(self.killed) > killed_before
 
     def kills(self, runner: MutantRunner, vector: Vector, among: Bools) -> list[str]:
         """Return the mutants with which a backend would fail a vector.

@@ -8,9 +8,9 @@ from pathlib import Path
 from conformance.choices import SuiteName
 from conformance.fuzz.failures import Failures
 from conformance.fuzz.guidance import Guidance
-from conformance.generate.suites import versions
+from conformance.generate.versions import versions
 from conformance.model import Vector
-from conformance.specification import Specification, build, mutants_of, shipped_specs
+from conformance.specification import Specification, build, shipped_specs
 from conformance.suite.origin import OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -52,4 +52,4 @@ def write_regression_suite(
 
 def _basis(spec: Specification) -> OriginFiles:
     same = shipped_specs().get(spec.op) is spec
-    return shipped_origin(spec) if same else carried_origin(spec, mutants_of(spec))
+    return shipped_origin(spec) if same else carried_origin(spec)

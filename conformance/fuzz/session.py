@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from time import monotonic
 
-from conformance.audit.strata_targets import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
 from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.case_batches import LIMITS, Batches
-from conformance.fuzz.definition_batches import DefinitionBatches
-from conformance.fuzz.definition_simpler import simpler_cases
 from conformance.fuzz.failures import Discovery, Failures
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.minimise_case import Simplify
-from conformance.fuzz.simpler import simplifications
-from conformance.generate.narrow import Claim, claimed, narrowed
+from conformance.fuzz.simpler import simpler_cases
+from conformance.generate.claim import Claim, claimed
 from conformance.model import GRADED, Case, Status
 from conformance.run.executor import Executor
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 
 BATCHES = (16, 32, 64, 128)
-"""Cases of the first batches of an operator on a rank; all later ones are as large as the last."""
+"""Cases of the first batches of an operator; all later ones are as large as the last."""
 
 QUIET = 4
 """Rounds of all limits on sizes without anything new, after which the search ends."""
@@ -75,7 +70,6 @@ class SearchResult:
 
 
 Progress = Callable[[SearchResult], None]
-AnyBatches = Batches | DefinitionBatches
 
 
 class _Operator:
@@ -88,24 +82,18 @@ class _Operator:
         seconds = minimise_case.SECONDS
         if request.seconds is not None:
             seconds = min(seconds, minimise_case.SHARE * request.seconds)
-        self.batches, simplify = _supply(spec, claim, request)
+        is_allowed = claimed(spec, claim)
+        self.batches = Batches(spec, claim, is_allowed, request.seed, request.level)
         self.failures = Failures(
-            spec, simplify, self.guidance, calls, request.level, request.precision, seconds
+            spec,
+            partial(simpler_cases, spec, is_allowed),
+            self.guidance,
+            calls,
+            request.level,
+            request.precision,
+            seconds,
         )
         self.covered = OperatorCoverage(of_mutants=len(self.guidance.runner.mutants))
-
-
-def _supply(
-    spec: Specification, claim: Claim, request: SearchRequest
-) -> tuple[Sequence[AnyBatches], Simplify]:
-    """Return the batches of the declared subset of an operator, and how its cases get simpler."""
-    if isinstance(spec, OpSpec):
-        subset = narrowed(spec, claim)
-        batches = [Batches(subset, spec, rank, request.seed, request.level) for rank in claim.ranks]
-        return batches, partial(simplifications, subset, claim.ranks)
-    is_allowed = claimed(spec, claim)
-    supply = DefinitionBatches(spec, claim, is_allowed, request.seed, request.level)
-    return [supply], partial(simpler_cases, spec, is_allowed)
 
 
 class FuzzSession:
@@ -157,20 +145,19 @@ class FuzzSession:
         for op, cases in self._earlier.items():
             if op in self._operators:
                 self._batch(self._operators[op], list(cases), {})
-        turns = _turns(self._operators.values())
-        max_quiet = QUIET * len(LIMITS) * len(turns)
-        for operator, batches in cycle(turns):
+        max_quiet = QUIET * len(LIMITS) * len(self._operators)
+        for operator in cycle(self._operators.values()):
             self.result.ended = self._end_reason() or (
                 "nothing new was found for long" if self._quiet >= max_quiet else ""
             )
             if self.result.ended:
                 return
+            batches = operator.batches
             count = BATCHES[min(batches.number, len(BATCHES) - 1)]
             if self._request.cases is not None:
                 count = min(count, self._request.cases - self.result.cases)
             cases = batches.batch(count, operator.guidance)
-            news = self._batch(operator, cases, batches.origins)
-            batches.learn([case for case in cases if case.id in news])
+            self._batch(operator, cases, batches.origins)
             progress(self._update_result())
 
     def _batch(
@@ -178,8 +165,8 @@ class FuzzSession:
         operator: _Operator,
         cases: Sequence[Case],
         origins: Mapping[str, tuple[Case, partial[Case | None]]],
-    ) -> set[str]:
-        """Run cases; return the ids of those that covered something new."""
+    ) -> None:
+        """Run cases, and learn from their results."""
         results = list(self.calls.run_cases(cases, stop=lambda: bool(self._end_reason())))
         self.result.cases += sum(result.status in GRADED for _, result in results)
         self.result.unsupported += sum(result.status is Status.UNSUPPORTED for _, result in results)
@@ -192,15 +179,13 @@ class FuzzSession:
             # What a large one kills takes minutes to tell.
             and vector.inputs[0].size <= LIMITS[-1]
         ]
-        new_ids: set[str] = set()
+        covers_more = False
         for rank in sorted({vector.case.rank for vector in graded}):
             of_rank = [vector for vector in graded if vector.case.rank == rank]
-            is_new = operator.guidance.learn(of_rank, rank)
-            new_ids |= {vector.id for vector, new in zip(of_rank, is_new, strict=True) if new}
+            covers_more |= operator.guidance.learn(of_rank, rank)
         seconds = monotonic() - self._begun
         has_new_cause = operator.failures.take(results, origins, self.result.cases, seconds)
-        self._quiet = 0 if new_ids or has_new_cause else self._quiet + 1
-        return new_ids
+        self._quiet = 0 if covers_more or has_new_cause else self._quiet + 1
 
     def _end_reason(self) -> str:
         """Return why the search has to end; empty if it goes on."""
@@ -240,18 +225,3 @@ class FuzzSession:
     def guidance(self, op: str) -> Guidance:
         """Return the guidance of an operator."""
         return self._operators[op].guidance
-
-
-def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, AnyBatches]]:
-    """Order the batches: one rank of each operator after the other, images every second time.
-
-    So soon each operator is tested, and images most: kernel libraries have most code paths for
-    them.
-    """
-    turns: list[tuple[int, _Operator, AnyBatches]] = []
-    for operator in operators:
-        images = [batches for batches in operator.batches if batches.rank == IMAGES]
-        other_batches = [batches for batches in operator.batches if batches.rank != IMAGES]
-        mixed = [image for batches in other_batches for image in (*images, batches)] or images
-        turns += [(position, operator, batches) for position, batches in enumerate(mixed)]
-    return [(operator, batches) for _, operator, batches in sorted(turns, key=lambda turn: turn[0])]

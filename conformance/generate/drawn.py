@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,11 @@ from typing import Any
 from conformance import parallel
 from conformance.choices import SuiteName
 from conformance.core.negative import negative_tests
-from conformance.core.operator import Operator
 from conformance.errors import UsageError
-from conformance.generate.definition_cases import draw_cases
-from conformance.generate.looking import sound
-from conformance.generate.narrow import Claim, claimed, narrowed
-from conformance.generate.pool import draw_fast
-from conformance.generate.reject import reject_cases
-from conformance.generate.strategies import SEEDS
+from conformance.generate.cases import SEEDS, draw_cases
+from conformance.generate.claim import Claim, claimed
 from conformance.model import Case, Vector
 from conformance.replacement import replacing
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, build
 from conformance.suite.containers import MAX_BYTES, MAX_VECTORS
 from conformance.suite.lint import inputs_digest
@@ -35,7 +29,7 @@ DRAWS = 1 << 10
 
 
 STARTS = 300
-"""Valid cases of a definition that its negative tests start from."""
+"""Valid cases that negative tests start from."""
 
 
 @dataclass(frozen=True)
@@ -113,26 +107,15 @@ class Drawing:
 
     def _negative(self) -> Iterable[tuple[Case, str]]:
         """Its negative tests, with their levels."""
-        if isinstance(self.spec, OpSpec):
-            return reject_cases(self.spec, root=self.root)
         valid = draw_cases(self.spec, STARTS, seed=self.root)
         return ((test.case, test.level) for test in negative_tests(self.spec, valid))
 
     def _cases(self, draw: int, count: int) -> list[Case]:
         root = (self.root << 40) + self.number * DRAWS + draw
-        if isinstance(self.spec, Operator):
-            claim = self.claim
-            part = claim or Claim((), ())
-            cases = draw_cases(self.spec, count, seed=root, dtypes=part.dtypes, ranks=part.ranks)
-            if claim is not None:
-                cases = list(filter(claimed(self.spec, claim), cases))
-            return self._numbered(cases)
-        spec = self.spec if self.claim is None else narrowed(self.spec, self.claim)
-        ranks = spec.ranks if self.claim is None else self.claim.ranks
-        rank = ranks[self.number % len(ranks)]
-        return sound(spec, rank, self._numbered(draw_fast(spec, rank, count, root=root)))
-
-    def _numbered(self, cases: Sequence[Case]) -> list[Case]:
+        part = self.claim or Claim((), ())
+        cases = draw_cases(self.spec, count, seed=root, dtypes=part.dtypes, ranks=part.ranks)
+        if self.claim is not None:
+            cases = list(filter(claimed(self.spec, self.claim), cases))
         # The seed is of the id, so no other container has these cases.
         return [replace(case, seed=self.number * SEEDS + case.seed) for case in cases]
 
@@ -156,9 +139,9 @@ def pieces(
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
     sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]
-    sizes += [0] if isinstance(spec, Operator) or spec.reject else []
     return [
-        Drawing(spec, number, size, root, folder, claim) for number, size in enumerate(sizes, 1)
+        Drawing(spec, number, size, root, folder, claim)
+        for number, size in enumerate([*sizes, 0], 1)
     ]
 
 

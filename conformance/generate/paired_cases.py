@@ -17,15 +17,11 @@ import numpy as np
 
 from conformance.choices import SuiteName
 from conformance.core.data import varied_case
-from conformance.core.operator import Operator
 from conformance.core.varied_data import LATE, LOW, ONE, SWAP, variations_of
 from conformance.errors import ConformanceError
-from conformance.generate.definition_bounds import can_evaluate
-from conformance.generate.looking import askable
-from conformance.generate.strategies import SEEDS
+from conformance.generate.bounds import can_evaluate
+from conformance.generate.cases import SEEDS
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.reference import values
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, build
 
 T = TypeVar("T")
@@ -51,9 +47,6 @@ APART = 1 << 34
 ATTRIBUTE, OTHER = "attribute", "other"
 KINDS = (LATE, LOW, LOW, ONE, SWAP, ATTRIBUTE, ATTRIBUTE, OTHER)
 """The kinds of paired cases; twice what is not found for each: bf16 data have no low bits."""
-
-BY_RULES = {LATE: values.LATE, ONE: values.ONE}
-"""The kinds that data by rules have, but for low bits."""
 
 
 def other_data(case: Case, number: int) -> Case:
@@ -115,22 +108,12 @@ class _Near:
 
     def _cases(self, kind: str, case: Case, tensors: Sequence[str]) -> Iterator[Case]:
         """The cases of a kind that are near to one, in any order."""
-        spec = self.spec
         if kind == ATTRIBUTE:
             yield from self._with_another_attribute(case)
-        elif kind != OTHER and isinstance(spec, OpSpec):
-            yield from self._varied_by_rules(case, kind)
-        elif kind != OTHER and isinstance(spec, Operator):
+        elif kind != OTHER:
             for variation in self._shuffled(variations_of(kind)):
                 for tensor in self._shuffled(tensors):
-                    yield varied_case(spec, case, tensor, variation)
-
-    def _varied_by_rules(self, case: Case, kind: str) -> Iterator[Case]:
-        if kind == LOW:
-            yield values.varied(case, values.LOW)
-        elif kind in BY_RULES:
-            for place in self._shuffled(range(values.PLACES)):
-                yield values.varied(case, BY_RULES[kind], place)
+                    yield varied_case(self.spec, case, tensor, variation)
 
     def _with_another_attribute(self, case: Case) -> Iterator[Case]:
         """The same data, with the value that an attribute or an operand has in another case.
@@ -146,7 +129,7 @@ class _Near:
         ]
         seen = {case.id}
         for near in chain(*zip(*self._shuffled(changes), strict=True)):
-            if near.id not in seen and _is_valid(self.spec, near):
+            if near.id not in seen and can_evaluate(self.spec, near):
                 yield near
             seen.add(near.id)
 
@@ -167,10 +150,6 @@ def _changed(case: Case, field: str, name: str, value: Any) -> Case:
         given[name] = value
     changes: dict[str, Any] = {field: given}
     return replace(case, **changes)
-
-
-def _is_valid(spec: Specification, case: Case) -> bool:
-    return askable(spec, case) if isinstance(spec, OpSpec) else can_evaluate(spec, case)
 
 
 def _same_inputs(one: Vector, other: Vector) -> bool:

@@ -1,106 +1,295 @@
-"""Draws many cases from a strategy, reproducibly for a seed."""
+"""A pool of many cheap random cases of a definition, of several styles.
+
+What a draw over all attributes seldom shows are three conditions at once that are common in use. So
+most draws stay near the defaults, or aim at a stratum; some have one huge extent, as people run.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from itertools import cycle
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import prod
+from random import Random
+from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-
-from conformance.generate.chance import Chance
-from conformance.generate.strategies import Aim, Integer, cases, one_case
+from conformance.core.binding import Binding
+from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.operator import Attribute, Dimension, Operator
+from conformance.core.strata import Stratum, role_visitor, strata_of
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES
+from conformance.generate.cases import MAX_TERMS, Draw
 from conformance.model import Case
-from conformance.spec.model import OpSpec
-from conformance.spec.strata import strata_of
+
+SMALL = (1, 1, 2, 2, 3, 3, 4, 5)
+LARGE = (6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 18, 20, 24, 31, 32, 33, 36, 40)
+"""Extents beside the small ones, around blocks."""
+
+LARGER = (48, 63, 64, 65, 66, 100, 127, 128, 129, 130)
+"""Extents around large blocks, of single dimensions."""
+
+HUGE = (255, 256, 257, 300, 511, 512, 513, 600, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4096)
+"""Extents that people run, with all others of 1 or 2."""
+
+FAR = (65_537, 66_000, 70_001)
+"""Extents behind which an offset does not fit 16 bits; those of two axes alike make planes so."""
+
+FAR_PLANE = (257, 259)
+MULTIPLES = (1, 1, 2, 3, 4, 8)
+MAIN_AXES = 2
+"""The axes that people run: of images, not of volumes."""
+
+FIRST_FLOAT = "f32"
+MAX_FAR_TERMS = 1 << 21
+MAX_LARGE_TERMS = 1 << 22
+"""The most terms of a large case: some seconds of exact evaluation."""
+
+TRIES = 40
+"""Draws for each case that is wanted, before a style gives up."""
 
 
-def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = None) -> list[Case]:
-    """At most ``count`` distinct cases; ``root`` and the arguments decide which.
+class Style(NamedTuple):
+    """How cases are drawn.
 
-    An aim may ask for more than a case can have (padding beside a kernel of 1, say), or a rank
-    that the operator has not; such a case is drawn all the same, and is not valid.
+    ``departs`` are chances that an attribute departs from its default, one of which holds for a
+    case; ``alike`` is the chance that axes are alike, ``large`` that an extent is around a block.
     """
-    label = f"{root}/{spec.op}/{rank}/{text_of(aim or {})}"
-    derived = int.from_bytes(hashlib.sha256(label.encode()).digest()[:8], "big")
-    found: dict[str, Case] = {}
 
-    @seed(derived)
-    @settings(
-        max_examples=count,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(cases(spec, rank, aim))
-    def collect(case: Case) -> None:
-        found.setdefault(case.id, case)
-
-    collect()
-    return list(found.values())
+    departs: tuple[float, ...]
+    alike: float
+    large: float
+    huge: tuple[int, ...] = ()
+    extents: tuple[int, ...] = SMALL
+    max_terms: int = MAX_TERMS
 
 
-def draw_at_edges(
-    spec: OpSpec, rank: int, base: int, aimed: int, *, root: int, within: Sequence[Aim] = ({},)
-) -> list[Case]:
-    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge and in each stratum,
-    beside another remainder for another ``root``; see :func:`draw`.
+GENERAL = Style((0.3, 0.6), 0.2, 0.15)
+NEAR = Style((0.0, 0.15, 0.4), 0.7, 0.3)
+AIMED = Style((0.0, 0.1, 0.3), 0.8, 0.25)
+HUGE_STYLE = Style((0.0, 0.2), 0.8, 0.0, huge=HUGE, extents=(1, 1, 2, 3))
+FAR_STYLE = Style((0.0,), 0.8, 0.0, huge=FAR, extents=(1, 1, 2, 2, 3), max_terms=MAX_FAR_TERMS)
+LARGE_STYLE = Style(
+    (0.0, 0.2), 0.9, 0.5, extents=(1, 2, 3, 3, 17, 31, 33, 48, 64, 65), max_terms=MAX_LARGE_TERMS
+)
 
-    All are drawn ``within`` these aims in turn: what one narrows is narrowed besides.
+
+@dataclass
+class PoolDraw(Draw):
+    """A draw of a style, perhaps aimed at a stratum."""
+
+    chance: Random = field(default_factory=Random)
+    style: Style = GENERAL
+    stratum: Stratum | None = None
+    seen: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.max_terms = self.style.max_terms
+        self.departing = self.pick(self.style.departs)
+        self.large = self.chance.choice((0.0, self.style.large, 2 * self.style.large))
+        self.is_plain = self.chance.random() < 0.8
+        self.huge_dim = self.pick(tuple(self.operator.dims)) if self.operator.dims else ""
+
+    def happens(self, share: float) -> bool:
+        return self.chance.random() < share
+
+    def aims(self, name: str) -> tuple[Node, ...]:
+        """The values of a name that the stratum asks for."""
+        return () if self.stratum is None else self.stratum.draws.get(name, ())
+
+    def aimed(self, values: tuple[Node, ...]) -> Any:
+        """The value of one of several expressions over roles; a small extent if it has none."""
+        assert self.stratum is not None
+        try:
+            return role_visitor(self.named, self.stratum.roles).visit(self.pick(values))
+        except KeyError:
+            return self.extent()
+
+    def named(self, name: str) -> Any:
+        return self.values[name]
+
+    # -- what the steps of a draw choose
+
+    def groups(self) -> None:
+        """Mostly two axes: that is what people run."""
+        super().groups()
+        stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
+        for group, axes in self.values.items():
+            if group not in stretched and len(axes) != MAIN_AXES and self.happens(0.6):
+                self.values[group] = tuple(range(MAIN_AXES))
+
+    def pattern(self, patterns: tuple[str, ...]) -> str:
+        """Mostly whole numbers: their sums are exact in any order."""
+        if self.is_plain or self.style.huge is FAR:
+            plain = "signs" if self.happens(0.1) else "whole"
+            return plain if plain in patterns else patterns[0]
+        return str(self.pick(patterns))
+
+    def departs(self, attribute: Attribute) -> bool:
+        """Whether an attribute that has a default is given."""
+        if self.aims(attribute.name):
+            return not attribute.list or self.happens(0.6)
+        return self.happens(self.departing)
+
+    def value(self, attribute: Attribute) -> Any:
+        """The value of an attribute that is given, alike on all axes or not."""
+        if attribute.list and self.happens(0.4):
+            return self.repeated()
+        value = super().value(attribute)
+        if isinstance(value, list) and value and self.happens(self.style.alike):
+            return [value[0]] * len(value)
+        return value
+
+    def repeated(self) -> list[int]:
+        """The extents of a dimension per axis, which a list may have to repeat."""
+        dims = [dim for dim in self.operator.dims.values() if dim.per and not dim.broadcast]
+        return list(self.values[self.pick(tuple(dims)).name]) if dims else []
+
+    def entry(self, attribute: Attribute) -> Any:
+        values = self.aims(attribute.name)
+        if values:
+            value = self.aimed(values)
+            return value[0] if isinstance(value, tuple) else value
+        if attribute.type != "int" or attribute.max is not None or attribute.min is None:
+            return super().entry(attribute)
+        if self.happens(0.06):
+            return attribute.min + self.pick((4, 5, 7, 8))
+        return attribute.min + self.pick((0, 0, 1, 1, 1, 2, 3))
+
+    def entries_of(self, entries: Attribute) -> tuple[int, ...]:
+        """The entries of a tensor that decides shapes, alike on all axes or not."""
+        values = self.aims(entries.name)
+        if values:
+            return tuple(self.aimed_per(str(entries.per), values))
+        return super().entries_of(entries)
+
+    def dimension(self, dim: Dimension) -> Any:
+        """The extent of a dimension, or one for each axis, alike or not."""
+        values = self.aims(dim.name)
+        if values:
+            return self.aimed_per(dim.per, values)
+        axes = len(self.values[dim.per]) if dim.per else 1
+        sizes = [self.extent()] * axes
+        if not self.happens(self.style.alike):
+            sizes = [self.extent() for _ in range(axes)]
+        if self.style.huge and dim.name == self.huge_dim and axes:
+            if self.style.huge is FAR and axes == MAIN_AXES and self.happens(0.5):
+                sizes = list(FAR_PLANE)
+            else:
+                sizes[self.pick((0, axes - 1))] = self.pick(self.style.huge)
+        self.seen += sizes
+        return tuple(sizes) if dim.per else sizes[0]
+
+    def aimed_per(self, group: str | None, values: tuple[Node, ...]) -> Any:
+        """One of some values, or one for each axis of a group, alike or not."""
+        first = self.aimed(values)
+        if not group or isinstance(first, tuple):
+            return first
+        axes = len(self.values[group])
+        if self.happens(self.style.alike):
+            return (first,) * axes
+        return tuple(self.aimed(values) for _ in range(axes))
+
+    def extent(self) -> int:
+        """A small extent, an earlier one or a multiple of it, or one around a block."""
+        if self.happens(self.large):
+            return int(self.pick(LARGER if self.happens(0.15) else LARGE))
+        scalars = [v for v in self.values.values() if isinstance(v, int) and v > 0]
+        if scalars and self.happens(0.3):
+            return int(self.pick(tuple(scalars)) * self.pick(MULTIPLES))
+        if self.seen and self.happens(0.15):
+            return int(self.pick(tuple(self.seen)))
+        return int(self.pick(self.style.extents))
+
+
+def main_types(operator: Operator) -> Mapping[str, str]:
+    """Return the element types that pairs are covered in: f32, or the first type of floats."""
+    return {variable: _main_type(types) for variable, types in operator.types.items()}
+
+
+def _main_type(types: tuple[str, ...]) -> str:
+    floats = [name for name in types if DTYPES[name].is_float] or list(types)
+    return FIRST_FLOAT if FIRST_FLOAT in floats else floats[0]
+
+
+def drawn_pool(
+    operator: Operator, seed: int, count: int, rank: int | None = None
+) -> Iterator[Case]:
+    """Yield distinct valid cases: about ``count``, fewer where an operator has fewer.
+
+    With a ``rank`` all are of it.
     """
-    found = []
-    for inner in within:
-        found += draw(spec, rank, -(-base // len(within)), root=root, aim=inner)
-    aims = zip((*spec.aims, *strata_of(spec).aims(root)), cycle(within), strict=False)
-    return found + draw_aimed(
-        spec, rank, aimed, [{**aim, **inner} for aim, inner in aims], root=root
-    )
+    stream = f"{operator.op} {seed}" if rank is None else f"{operator.op} {seed} rank {rank}"
+    chance = Random(stream)  # noqa: S311 - the same with the same seed
+    strata = strata_of(operator)
+    near = 0.35 if strata else 0.7
+    shares: list[tuple[Style, Stratum | None, float]] = [
+        (GENERAL, None, 0.25),
+        (NEAR, None, near),
+        (HUGE_STYLE, None, 0.05),
+        *((AIMED, stratum, 0.35 / len(strata)) for stratum in strata),
+    ]
+    seen = set()
+    for style, stratum, share in shares:
+        for case in _drawn(operator, chance, style, stratum, round(count * share), rank):
+            key = (str(case.types), str(case.shapes), str(case.attributes), case.pattern)
+            if key not in seen:
+                seen.add(key)
+                yield case
 
 
-def draw_aimed(
-    spec: OpSpec, rank: int, count: int, aims: Sequence[Aim], *, root: int
-) -> list[Case]:
-    """At most ``count`` distinct cases for each aim.
+def in_type(operator: Operator, case: Case, dtype: str) -> Case:
+    """Return a case with data of an element type, wherever the operator allows it.
 
-    Evenly, without the engine that :func:`draw` has: in a tenth of the time, and where few are
-    drawn with each aim better, since that engine begins with the smallest case each time.
+    A pattern that the type cannot hold becomes another.
     """
-    found: dict[str, Case] = {}
-    for number, aim in enumerate(aims):
-        integer = _integers(f"{root}/{spec.op}/{rank}/{number}/{text_of(aim)}")
-        for _ in range(count):
-            case = one_case(spec, rank, aim, integer)
-            found.setdefault(case.id, case)
-    return list(found.values())
+    types = {
+        variable: dtype if dtype in allowed else case.types[variable]
+        for variable, allowed in operator.types.items()
+    }
+    patterns = []
+    for possible, pattern in zip(
+        patterns_of(operator, types), case.pattern.split(SEPARATOR), strict=True
+    ):
+        patterns.append(pattern if pattern in possible else possible[case.seed % len(possible)])
+    return replace(case, types=types, pattern=SEPARATOR.join(patterns))
 
 
-def draw_fast(
-    spec: OpSpec, rank: int, count: int, *, root: int, within: Sequence[Aim] = ({},)
-) -> list[Case]:
-    """As :func:`draw_at_edges`, ``count`` cases at most, every second with the aim of some edge or
-    stratum; all evenly, as :func:`draw_aimed`."""
-    integer = _integers(f"{root}/{spec.op}/{rank}/{';'.join(map(text_of, within))}")
-    aims = [*spec.aims, *strata_of(spec).aims(root)] or [{}]
-    found: dict[str, Case] = {}
-    for number in range(count):
-        aim = aims[integer(0, len(aims) - 1)] if number % 2 else {}
-        case = one_case(spec, rank, {**aim, **within[number // 2 % len(within)]}, integer)
-        found.setdefault(case.id, case)
-    return list(found.values())
+def drawn_large(
+    operator: Operator, seed: int, count: int, rank: int | None = None
+) -> Iterator[Case]:
+    """Yield large cases, of more terms than those of the pool.
+
+    With a ``rank`` all are of it.
+    """
+    chance = Random(f"{operator.op} {seed} large")  # noqa: S311 - the same with the same seed
+    drawn = _drawn(operator, chance, LARGE_STYLE, None, 4 * count, rank)
+    yield from islice((case for case in drawn if most_terms(operator, case) > MAX_TERMS), count)
+    yield from _drawn(operator, chance, FAR_STYLE, None, 3 * count, rank)
 
 
-def _integers(label: str) -> Integer:
-    """Whole numbers that a label decides, evenly between two, both included."""
-    chance = Chance(label)
-    return lambda low, high: low + int(chance.below(high - low + 1, 1)[0])
+def most_terms(operator: Operator, case: Case) -> int:
+    """Return the most terms of a definition of a valid case."""
+    binding = Binding(operator, case.attributes, case.shapes, case.operands)
+    definitions = operator.define.values()
+    return max(prod(binding.flat([*d.at.values(), *d.over.values()])) for d in definitions)
 
 
-def text_of(aim: Aim) -> str:
-    """An aim in words that stay the same from one process to the next."""
-    parts = []
-    for name, narrowed in sorted(aim.items()):
-        low = narrowed.min.text if narrowed.min else ""
-        high = narrowed.max.text if narrowed.max else ""
-        parts.append(f"{name}={low}:{high}:{','.join(map(str, narrowed.values))}")
-    return ";".join(parts)
+def _drawn(
+    operator: Operator,
+    chance: Random,
+    style: Style,
+    stratum: Stratum | None,
+    count: int,
+    rank: int | None = None,
+) -> Iterator[Case]:
+    main = tuple(set(main_types(operator).values()))
+    for _ in range(count * TRIES):
+        if count <= 0:
+            return
+        dtypes = main if chance.random() < 0.75 else ()
+        draw = PoolDraw(operator, chance.randint, chance=chance, style=style, stratum=stratum)
+        case = draw.case(dtypes)
+        if case is not None and rank in (None, case.rank):
+            count -= 1
+            yield case

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
-from math import prod
 
 from conformance import parallel
-from conformance.audit.mutant_states import mutant_states, survivor_table
-from conformance.audit.score import MutationScore
 from conformance.choices import SuiteName
-from conformance.generate.definition_suite import case_order
-from conformance.generate.reduce import reduced
-from conformance.generate.sizes import large_cases
-from conformance.generate.suites import smoke
-from conformance.model import Case, Vector
-from conformance.spec.model import OpSpec
-from conformance.specification import Specification, build, by_rules, spec_digest
-from conformance.suite.evaluation import record_case as recorded_now
-from conformance.suite.proofs import Proofs, load_proofs
+from conformance.generate.suite import case_order
+from conformance.model import Vector
+from conformance.specification import Specification, build, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -97,81 +87,8 @@ def small(recorded: RecordedCases) -> RecordedCases:
     return replace(recorded, recorded=tuple(one for one in recorded.recorded if not one.is_large))
 
 
-def record(
-    suite: Suite, score: MutationScore, *, fewest: bool = False
-) -> tuple[RecordedCases, Proofs]:
-    """The cases of one operator of a suite, with what an audit of them found, and its proofs.
-
-    Cases that were added to complete a suite are of the core, and smoke is chosen anew. Small cases
-    come first, and those that must be rejected last. With ``fewest`` those are left out that the
-    others make superfluous.
-    """
-    manifest, op = suite.manifest, score.op
-    spec = by_rules(suite.specs[op], "recording")
-    entries = [entry for entry in manifest.listed if entry.op == op]
-    there = [suite.read(entry) for entry in entries]
-    if fewest:
-        asked = [vector for vector in there if vector.id in score.kills]
-        few = {v.id for v in reduced(spec, score.mutants, asked, score.kills)}
-        stays = [
-            v.case.reject is not None or e.is_large or v.id in few
-            for v, e in zip(there, entries, strict=True)
-        ]
-        entries, there = [*compress(entries, stays)], [*compress(there, stays)]
-        score = MutationScore(
-            op, score.mutants, {i: own for i, own in score.kills.items() if i in few}
-        )
-    measured = [not entry.is_large for entry in entries]
-    entries, there = [*compress(entries, measured)], [*compress(there, measured)]
-    core = [
-        v
-        for v, e in zip(there, entries, strict=True)
-        if {"core", SuiteName.COMPLEMENT} & {*e.suites}
-    ]
-    member = smoke(spec, core, score)
-    found: list[RecordedCase] = []
-    for vector, entry in zip(there, entries, strict=True):
-        kills = score.kills.get(entry.id, ())
-        found.append(
-            RecordedCase(
-                case=vector.case,
-                level=entry.level,
-                suites=member.get(entry.id, entry.suites),
-                kills=tuple(sorted(kill.mutant for kill in kills)),
-                excused=tuple(sorted(kill.mutant for kill in kills if not kill.at_must)),
-                withdrawn=manifest.withdrawn.get(entry.id),
-                edges=entry.edges,
-                digest=entry.content,
-            )
-        )
-    before = read(op)
-    small = tuple(one.case for one in found if one.case.reject is None)
-    found += (
-        recorded_now(spec, case, ("core", SuiteName.LARGE)) for case in large_cases(spec, small)
-    )
-    found.sort(key=lambda one: _place(spec, one.case))
-    known = manifest.strength.get(op, Unreachable())
-    inert = {part: one.inert for part, one in known.parts.survivors.items()}
-    valued = {case.id: case for case in small}
-    recorded = RecordedCases(
-        op=op,
-        specification=spec_digest(spec),
-        seed=manifest.seed,
-        versions=manifest.versions,
-        recorded=tuple(found),
-        indistinguishable=score.indistinguishable,
-        faults=before.faults if before else (),
-        targets=before.targets if before else (),
-        parts=survivor_table(spec, mutant_states(spec, score.mutants, valued, score.kills, inert)),
-    )
-    kept = load_proofs(spec)
-    # Cases that show all pairs are witnesses themselves.
-    witnesses = kept.witnesses if kept and manifest.uncovered else ()
-    return recorded, Proofs(op, spec_digest(spec), known.infeasible, witnesses, known.strata)
-
-
-def record_definition(suite: Suite, op: str) -> RecordedCases:
-    """Return the cases of an operator that is a definition, with what its suite says of them.
+def record(suite: Suite, op: str) -> RecordedCases:
+    """Return the cases of an operator, with what its suite says of them.
 
     Those that were added to complete the suite are of the core.
     """
@@ -209,10 +126,3 @@ def _by_order(recorded: RecordedCase) -> tuple[bool, tuple[int, int, str]]:
     """What cases are sorted by; negative tests stay as they are."""
     is_negative = recorded.case.reject is not None
     return is_negative, (0, 0, "") if is_negative else case_order(recorded.case)
-
-
-def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:
-    """What cases are sorted by; those that must be rejected stay as they are."""
-    if case.reject is not None:
-        return True, 0, 0, ""
-    return False, spec.rank_of(case), prod(case.shapes[spec.data.name]), case.id

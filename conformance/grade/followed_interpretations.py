@@ -41,8 +41,8 @@ def followed_interpretations(
         accepting: interpretations that accept the outputs, and :data:`EXPECTED_INTERPRETATION` if
             the expected outputs do.
         precision: what each dtype was compared at.
-        holds: for an interpretation those whose rules it has, too; see
-            :func:`~conformance.spec.rule_change.implied_changes`.
+        holds: for an interpretation those that it includes; see
+            :func:`~conformance.specification.implied_interpretations`.
     """
 
     def implied_names(name: str) -> frozenset[str]:

@@ -23,8 +23,7 @@ from conformance.grade.selector import CaseOf, VectorFacts
 from conformance.json_schema import load_schema
 from conformance.model import Result
 from conformance.spec import schema_check
-from conformance.spec.loader import read_text
-from conformance.spec.yaml_reader import parse_yaml
+from conformance.spec.yaml_reader import parse_yaml, read_text
 from conformance.spec.yaml_source import Source
 from conformance.specification import Specification
 

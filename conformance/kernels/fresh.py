@@ -8,33 +8,28 @@ Drawn cases have shapes that nobody has published either.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from conformance import parallel
 from conformance.audit.kills import Kill, MutantRunner
-from conformance.audit.mutant_states import mutant_states, states_of_definition, survivor_table
+from conformance.audit.mutant_states import mutant_states
 from conformance.audit.score import kill_levels
 from conformance.choices import SuiteName
-from conformance.generate import plan, recorded
-from conformance.generate.definition_pool import drawn_pool
-from conformance.generate.definition_suite import make_definitions
+from conformance.generate import recorded
 from conformance.generate.large import with_large
-from conformance.generate.looking import sound
 from conformance.generate.paired_cases import APART, other_data, with_paired_cases
-from conformance.generate.pool import draw_fast
-from conformance.generate.suites import versions
+from conformance.generate.pool import drawn_pool
+from conformance.generate.suite import Made, make_definitions
+from conformance.generate.versions import versions
 from conformance.model import Case, Vector
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification, build, mutants_of, shipped_specs
 from conformance.suite.origin import carried_origin, shipped_origin
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases
-from conformance.suite.shipped_suite import proven_unreachable
 from conformance.suite.store import Suite
 from conformance.suite.survivors import Partition, SurvivorTable
 from conformance.suite.unreachable import Unreachable
@@ -146,10 +141,9 @@ def fresh_suite(
     drawn = [CaseToBuild(case) for case in _draw_cases(spec, seed, ranks, DRAWN_CASES[suite])]
     built += build_cases([*drawn, *large])
     kills_by_id = {vector.id: kills for vector, kills in built}
-    strength = proven_unreachable(spec)
-    if is_measured:
-        strength = replace(strength, parts=_survivors(spec, recorded_cases, cases, kills_by_id))
-    return _write(spec, out, [v for v, _ in built], kills_by_id, strength, seed=seed, suite=suite)
+    parts = _survivors(spec, recorded_cases, cases, kills_by_id) if is_measured else SurvivorTable()
+    vectors, strength = [vector for vector, _ in built], Unreachable(parts=parts)
+    return _write(spec, out, vectors, kills_by_id, strength, seed=seed, suite=suite)
 
 
 def _wanted(entry: RecordedCase, known: Collection[str]) -> set[PartitionKill]:
@@ -171,18 +165,12 @@ def _draw_cases(spec: Specification, seed: int, ranks: Sequence[int], count: int
     """Draw cases of shapes and attributes that nobody has selected, small enough to evaluate."""
     cases: list[Case] = []
     for rank in ranks:
-        drawn: Iterable[Case] = (
-            draw_fast(spec, rank, 3 * count, root=seed)
-            if isinstance(spec, OpSpec)
-            else drawn_pool(spec, seed, count, rank)
-        )
         small = [
             other_data(case, 2 * seed)
-            for case in drawn
+            for case in drawn_pool(spec, seed, count, rank)
             if all(prod(shape) <= MAX_ELEMENTS for shape in case.shapes.values())
         ]
-        valid = sound(spec, rank, small) if isinstance(spec, OpSpec) else small
-        cases += valid[:count]
+        cases += small[:count]
     return cases
 
 
@@ -192,13 +180,10 @@ def _survivors(
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
 ) -> SurvivorTable:
-    """Return what the cases do not kill in each partition, as it was proven or stated."""
-    known, mutants = recorded_cases.parts.survivors, mutants_of(spec)
-    if isinstance(spec, OpSpec):
-        inert = {partition: survivors.inert for partition, survivors in known.items()}
-        return survivor_table(spec, mutant_states(spec, mutants, cases, kills, inert))
+    """Return what the cases do not kill in each partition, with what was stated of the rest."""
     partitions = {Partition(case.dtype, case.rank) for case in cases.values()}
-    states = states_of_definition(mutants, partitions, cases, kills, known)
+    known = recorded_cases.parts.survivors
+    states = mutant_states(mutants_of(spec), partitions, cases, kills, known)
     return SurvivorTable({state.partition: state.survivors for state in states})
 
 
@@ -230,29 +215,25 @@ def _select(
     progress: parallel.Progress,
 ) -> Suite:
     """Select cases of an operator without recorded cases."""
-    effort: Any = {"root": seed, "processes": processes, "progress": progress, "suite": suite}
-    made = (
-        plan.make([spec], **effort)
-        if isinstance(spec, OpSpec)
-        else make_definitions([spec], **effort)
+    (made,) = make_definitions(
+        [spec], root=seed, processes=processes, progress=progress, suite=suite
     )
-    generated = next(made)
-    chosen = [v for v in generated.vectors if suite in generated.suites[v.id]]
-    return _write(spec, out, chosen, generated, generated.strength, seed=seed, suite=suite)
+    chosen = [v for v in made.vectors if suite in made.suites[v.id]]
+    return _write(spec, out, chosen, made, made.strength, seed=seed, suite=suite)
 
 
 def _write(
     spec: Specification,
     out: Path,
     vectors: Sequence[Vector],
-    kills: Mapping[str, Sequence[Kill]] | plan.Made,
+    kills: Mapping[str, Sequence[Kill]] | Made,
     strength: Unreachable,
     *,
     seed: int,
     suite: str,
 ) -> Suite:
     """Write the vectors and reseeded ones, in an order that the seed decides."""
-    if isinstance(kills, plan.Made):
+    if isinstance(kills, Made):
         killed, excused = dict(kills.kills), dict(kills.excused)
     else:
         killed = {i: tuple(kill.mutant for kill in of_vector) for i, of_vector in kills.items()}
@@ -263,7 +244,7 @@ def _write(
     # Claims name the suite; one with the few cases of the smoke suite keeps that name.
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else SuiteName.FRESH
     is_shipped = spec is shipped_specs().get(spec.op)
-    basis = shipped_origin(spec) if is_shipped else carried_origin(spec, mutants_of(spec))
+    basis = shipped_origin(spec) if is_shipped else carried_origin(spec)
     paired = with_paired_cases(spec, vectors, seed, suite)
     return write_suite(
         out,

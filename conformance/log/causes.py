@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.exception_text import comparison_key, short_message
 from conformance.failure_kind import FailureKind, Severity, facts_of
-from conformance.log.detail import parse_detail
 from conformance.log.diagnosis import LoggedDiagnosis, LoggedMutant, parse_diagnosis
 from conformance.model import Finding, Result
 
@@ -36,8 +35,7 @@ class Cause:
     it is a mutant of the catalogue, ``explained`` where at least it is known under which conditions
     it fails, or what its exceptions say. ``kind`` is the worst kind of failure that it leads to,
     and ``severity`` how bad that is; findings of several mutants together count only for a cause
-    that has no other. ``common`` are edges, with the reason why they are common
-    in real models, that all vectors of some finding show. ``known`` where every failure is known.
+    that has no other. ``known`` where every failure is known.
     """
 
     id: str
@@ -47,7 +45,6 @@ class Cause:
     kind: str
     severity: Severity
     findings: tuple[Finding, ...]
-    common: Mapping[str, str]
     known: bool
 
     @property
@@ -124,7 +121,7 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
     """Group the findings of a run by cause, the worst first, known ones last.
 
     Crashes come first, then wrong shapes, wrong values, exceptions, and what is wrongly accepted;
-    within these what shows on edges that are common in real models, then what most vectors show.
+    within these what most vectors show.
     ``results`` are those of the run; a log may hold findings without them.
     """
     findings = list(findings)
@@ -159,11 +156,6 @@ def _cause(group: _Group, known: bool) -> Cause:
     every = [*failures, *group.joint_failures]
     mild = bool(every) and all(result.level == "should" for result in every)
     severity, worst = min((facts_of(kind).severity, kind) for kind in kinds)
-    common = {
-        edge: why
-        for finding in group.findings
-        for edge, why in parse_detail(finding.detail).common.items()
-    }
     rules = (
         sorted({result.reject for result in failures if result.reject}) if group.key.lists else []
     )
@@ -175,7 +167,6 @@ def _cause(group: _Group, known: bool) -> Cause:
         kind=worst,
         severity=Severity.MILD if mild else severity,
         findings=tuple(sorted((*group.findings, *group.joint), key=lambda f: -len(f.ids))),
-        common=common,
         known=known,
     )
 
@@ -190,8 +181,8 @@ def _spelled(rule: str) -> str:
     return rule.replace("-", " ")
 
 
-def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
-    return cause.known, cause.severity, not cause.common, -len(cause.vectors), cause.id
+def _order(cause: Cause) -> tuple[bool, Severity, int, str]:
+    return cause.known, cause.severity, -len(cause.vectors), cause.id
 
 
 def _keys(finding: Finding) -> list[_Key]:

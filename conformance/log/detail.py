@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from msgspec import Meta, field
+from msgspec import Meta
 
 from conformance.codec import Count, OpenRecord, convert
 
@@ -76,15 +76,13 @@ class ElementPicture(OpenRecord, frozen=True):
 class Detail(OpenRecord, frozen=True):
     """What a finding says besides, see docs/run-log.md; what is absent is empty.
 
-    ``window``, ``reads``, ``plane``, ``elements`` are drawn as far as their numbers fit together.
+    ``reads``, ``plane`` and ``elements`` are drawn as far as their numbers fit together.
     """
 
     show: str = ""
     fuzz: str = ""
     case: str = ""
     after: Annotated[tuple[str, ...], Meta(max_length=10_000)] | None = None
-    common: Annotated[dict[str, str], Meta(max_length=10_000)] = field(default_factory=dict)
-    window: Any = None
     reads: ElementPicture | None = None
     plane: Any = None
     elements: Any = None

@@ -1,25 +1,22 @@
 """Cases whose windows lie side by side, each with one designed input.
 
-They are made from any specification whose windows can be placed so.
+They are made for any operator whose windows can be placed so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
-from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
-from conformance.reference.values import operands_of
-from conformance.spec.model import OpSpec, Quantity
 from conformance.specification import Specification, outputs, violations
 
 ROW, SQUARE, WHOLE = "row", "square", "whole"
@@ -125,7 +122,7 @@ def case_of_form(
     Returns:
         None if no such case is valid.
     """
-    dtype = spec.types[_data_tensor(spec)[1]][0] if dtype is None else dtype
+    dtype = spec.types[spec.inputs[0].type][0] if dtype is None else dtype
     attributes = _attributes(spec, form)
     return None if attributes is None else _case(spec, form, channels, dtype, attributes)
 
@@ -139,23 +136,9 @@ def make_vector(spec: Specification, case: Case, data: Array, name: str) -> Vect
 
 def _inputs(spec: Specification, case: Case, data: Array) -> tuple[Array, ...]:
     """The data, and the tensors that say how many windows there are."""
-    if isinstance(spec, OpSpec):
-        return (data, *operands_of(spec, case))
     operands = (tensor for tensor in spec.inputs if tensor.entries is not None)
     dtypes = ((t.name, DTYPES[case.types.get(t.type, t.type)].numpy) for t in operands)
     return (data, *(np.array(case.operands[name], dtype) for name, dtype in dtypes))
-
-
-def _data_tensor(spec: Specification) -> tuple[str, str]:
-    """The name of the data, and of their type."""
-    data = spec.data if isinstance(spec, OpSpec) else spec.inputs[0]
-    return data.name, data.type
-
-
-def _operand_names(spec: Specification) -> tuple[str, ...]:
-    if isinstance(spec, OpSpec):
-        return tuple(operand.name for operand in spec.operands)
-    return tuple(tensor.name for tensor in spec.inputs if tensor.entries is not None)
 
 
 def _case(
@@ -163,13 +146,13 @@ def _case(
 ) -> Case:
     output_shape = (1,) * (form.rank - 3) + (form.across,)
     types = {name: allowed[0] for name, allowed in spec.types.items()}
-    name, type_ = _data_tensor(spec)
+    data, *others = spec.inputs
     return Case(
         op=spec.op,
-        types={**types, type_: dtype},
-        shapes={name: (1, channels, *form.sizes)},
+        types={**types, data.type: dtype},
+        shapes={data.name: (1, channels, *form.sizes)},
         attributes=dict(attributes),
-        operands=dict.fromkeys(_operand_names(spec), output_shape),
+        operands={tensor.name: output_shape for tensor in others if tensor.entries is not None},
         pattern="given",
     )
 
@@ -177,26 +160,21 @@ def _case(
 @lru_cache(maxsize=512)
 def _attributes(spec: Specification, form: WindowForm) -> Mapping[str, Any] | None:
     """Find attributes with which the windows are those of the form, as documented."""
-    fixed, undetermined = _by_role(spec, form) if isinstance(spec, OpSpec) else _by_name(spec, form)
-    dtype = spec.types[_data_tensor(spec)[1]][0]
+    fixed, undetermined = _by_name(spec, form)
+    dtype = spec.types[spec.inputs[0].type][0]
     for values in product(*undetermined.values()):
-        attributes = fixed
-        for put, value in zip(undetermined, values, strict=True):
-            attributes = put(attributes, value)
+        attributes = {**fixed, **dict(zip(undetermined, values, strict=True))}
         if _fits(spec, form, _case(spec, form, 1, dtype, attributes)):
             return attributes
     return None
 
 
-Attributes = Mapping[str, Any]
-Put = Callable[[Attributes, Any], Attributes]
-"""Gives an attribute a value, among others."""
-
-
-def _by_name(spec: Operator, form: WindowForm) -> tuple[Attributes, dict[Put, tuple[Any, ...]]]:
+def _by_name(
+    spec: Specification, form: WindowForm
+) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     """The attributes whose names say what they are, and candidates for others without default."""
     fixed: dict[str, Any] = {}
-    undetermined: dict[Put, tuple[Any, ...]] = {}
+    undetermined: dict[str, tuple[Any, ...]] = {}
     axes = form.rank - 2
     for name, attribute in spec.spelled.items():
         if "kernel" in name or "stride" in name:
@@ -208,43 +186,8 @@ def _by_name(spec: Operator, form: WindowForm) -> tuple[Attributes, dict[Put, tu
         elif attribute.default is None:
             numbers = ([value] * axes if attribute.per else value for value in (0, 1))
             words = attribute.values or ((True, False) if attribute.type == "bool" else numbers)
-            undetermined[partial(_with, name)] = tuple(words)
+            undetermined[name] = tuple(words)
     return fixed, undetermined
-
-
-def _with(name: str, attributes: Attributes, value: Any) -> Attributes:
-    return {**attributes, name: value}
-
-
-def _by_role(spec: OpSpec, form: WindowForm) -> tuple[Attributes, dict[Put, tuple[Any, ...]]]:
-    """The attributes with a role, and candidates for others that are required."""
-    name_by_role = {word: name for name, word in spec.roles.items()}
-    fixed: dict[str, Any] = {}
-    undetermined: dict[Put, tuple[Any, ...]] = {}
-    axes = form.rank - 2
-    index_types = [output.type for output in spec.outputs if output.holds == "index"]
-    for quantity in spec.attributes:
-        role = name_by_role.get(quantity.key, quantity.key)
-        if role in ("kernel", "strides"):
-            fixed = quantity.put(fixed, list(form.spans))
-        elif role == "dilations":
-            fixed = quantity.put(fixed, [1] * axes)
-        elif role in index_types and "i32" in quantity.values:
-            fixed = quantity.put(fixed, "i32")
-        elif quantity.required:
-            undetermined[quantity.put] = tuple(_candidate_values(quantity, axes))
-    return fixed, undetermined
-
-
-def _candidate_values(quantity: Quantity, axes: int) -> Iterator[Any]:
-    """Yield values of a required attribute that may leave windows as they are."""
-    if quantity.type == "int":
-        for value in (0, 1):
-            yield [value] * axes if quantity.per_axis else value
-    elif quantity.type == "bool":
-        yield from (True, False)
-    else:
-        yield from (([quantity.default] if quantity.default else []) + list(quantity.values))
 
 
 MAX_ALONE = 16
@@ -259,7 +202,7 @@ def _fits(spec: Specification, form: WindowForm, case: Case) -> bool:
     """
     if violations(spec, case):
         return False
-    dtype = DTYPES[case.types[_data_tensor(spec)[1]]]
+    dtype = DTYPES[case.types[spec.inputs[0].type]]
     n, across = form.elements, form.across
     alone = range(n) if n <= MAX_ALONE else (0, n - 1)
     windows = np.arange(across)

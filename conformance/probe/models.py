@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.core.integers import decode, round_ratio
 from conformance.dtypes import DTYPES, Array, DType, narrowed
 from conformance.probe.orders import Order, orders
-from conformance.reference.exact import decode, round_ratio
 
 Codes = NDArray[np.uint64]
 

@@ -16,7 +16,6 @@ from conformance.probe.designs import designed_inputs, space_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.pipeline import Pipeline
-from conformance.spec.model import OpSpec
 from conformance.specification import Specification
 
 DESIGNED = "designed"
@@ -101,11 +100,8 @@ def _zero_codes(data: Array) -> Codes:
 def reduce_of(spec: Specification) -> str:
     """Return what an operator makes of elements: ``mean``, ``max``, or empty for anything else.
 
-    Of a definition that is a sum of elements, whose cases show whether it is a mean.
+    A mean is stated as a sum of elements; its cases show whether it is one.
     """
-    if isinstance(spec, OpSpec):
-        rule = spec.definitions.get("reduce")
-        return "" if rule is None else rule.text
     data = [tensor for tensor in spec.inputs if tensor.entries is None]
     result = spec.define[spec.outputs[0].name]
     if len(data) != 1 or result.term is None or result.term.op != "read":

@@ -11,7 +11,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
 from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
-from conformance.generate.narrow import Claim
+from conformance.generate.claim import Claim
 from conformance.model import Vector
 from conformance.probe import repeatability
 from conformance.probe.designed_cases import (
@@ -37,7 +37,7 @@ PROBES = 3
 """Calls with results that are kept, to distinguish a lost backend from one that fails often."""
 
 REDUCES = ("mean", "max")
-"""Values of the rule ``reduce`` of the operators that are probed."""
+"""What operators that are probed make of elements, see :func:`reduce_of`."""
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,7 @@ def _lines(
     match = result_text.match_of(vector, outcome, level, precision)
     if match is not None:
         spec = checker.specs.get(vector.case.op)
-        yield from result_text.wrong_element_lines(
-            spec, vector, match, precision, WIDTH, limit=MAX_ELEMENTS
-        )
+        yield from result_text.wrong_element_lines(match, precision, WIDTH, limit=MAX_ELEMENTS)
         yield from result_text.worst_element_lines(spec, vector, result, match, precision)
     yield ""
     (finding,) = group_failures([result], command=command)

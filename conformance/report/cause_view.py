@@ -30,7 +30,6 @@ from conformance.report.elements import (
     output_planes,
     wrong_elements,
 )
-from conformance.report.picture import mutant_window_picture, window_picture
 from conformance.report.wording import error_text, shorten_numbers, split_command
 
 SHOW = ["conformance", "show"]
@@ -145,18 +144,8 @@ class FindingView:
         return pattern or error_text(witness, self.dtype)
 
     @cached_property
-    def picture(self) -> SvgPicture | None:
-        """The window of the worst element."""
-        return window_picture(self.detail.window)
-
-    @cached_property
-    def mutant_picture(self) -> SvgPicture | None:
-        """The window as the diagnosed mutant has it."""
-        return mutant_window_picture(self.detail.window)
-
-    @cached_property
     def input_pictures(self) -> tuple[SvgPicture, ...]:
-        """The inputs of an operator in index notation, with what the worst element reads."""
+        """The inputs of the operator, with what the worst element reads."""
         return element_pictures(self.detail.reads)
 
     @property
@@ -200,7 +189,7 @@ class CauseView:
             self.findings,
             key=lambda view: (
                 view.diagnosis is not None and len(view.diagnosis.faults) > 1,
-                not (view.picture or view.input_pictures or view.planes),
+                not (view.input_pictures or view.planes),
                 view.finding.witness is None,
                 -len(view.finding.ids),
             ),

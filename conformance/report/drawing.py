@@ -69,7 +69,6 @@ def axis_label(x: float, y: float, text: str, anchor: str) -> Markup:
     )
 
 
-def cell_text(value: object) -> str:
+def cell_text(value: str) -> str:
     """Return a value as short text."""
-    text = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
-    return shortened(text, 9)
+    return shortened(visible(value), 9)

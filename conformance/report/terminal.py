@@ -192,9 +192,6 @@ def _cause(number: int, cause_view: CauseView, width: int, paint: _Paint) -> Ite
     fixed = f"; fixed in {', '.join(cause.fixed)}" if cause.fixed else ""
     yield from _field("effect", f"{cause_view.tag}{fixed}", width)
     yield from _diagnosis(cause_view, width)
-    if cause.common:
-        targets = "; ".join(f"{target} ({reason})" for target, reason in cause.common.items())
-        yield from _field("common", targets, width)
     if len(cause.findings) > 1:
         for listed in cause.findings[:MAX_OPERATORS]:
             yield from _field("in", f"{listed.op}: {listed.title}, {listed.smallest}", width)

@@ -19,7 +19,6 @@ from conformance.grade.judge import (
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.run.executor import Executor
-from conformance.run.interpretations import with_observations
 from conformance.run.pipeline import Pipeline
 from conformance.run.valid_counterpart import paired
 from conformance.specification import Specification, attributes_left_out
@@ -107,7 +106,7 @@ class VectorChecker:
             return self._complete(error, vector)
         spec = self.specs.get(vector.case.op)
         result = judge(vector, outcome, level=self.level, precision=self.precision, spec=spec)
-        return self._complete(with_observations(result, spec, vector, outcome), vector)
+        return self._complete(result, vector)
 
     def _complete(self, result: Result, vector: Vector) -> Result:
         """The result with the attributes that the vector leaves out, as its specification says.

@@ -1,11 +1,9 @@
-"""Data for the pictures of a finding: window, plane, wrong elements."""
+"""Data for the pictures of a finding: what an element reads, plane, wrong elements."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import numpy as np
 from conformance.codec import to_json
 from conformance.core.element_picture import vector_picture
 from conformance.dtypes import DTYPES, Array
-from conformance.errors import ConformanceError
 from conformance.grade.compare import describe_element
 from conformance.grade.interpretation_match import (
     Match,
@@ -23,15 +20,9 @@ from conformance.grade.interpretation_match import (
 )
 from conformance.grade.returned import unpack_outputs
 from conformance.log.events import MAX_ELEMENTS
-from conformance.model import Finding, Result, Vector
-from conformance.reference import facts
-from conformance.spec.catalogue import Change
-from conformance.spec.model import OpSpec, RuleChange
+from conformance.model import Finding, Result
 from conformance.specification import planes_of
 from conformance.suite.store import Suite
-
-MAX_PLANE = 40_000
-"""Bytes of a plane of data as JSON; larger ones are not copied into a log."""
 
 MAX_OUTPUT = 144
 """Elements of a plane of outputs that is shown beside the expected one, at most."""
@@ -45,15 +36,10 @@ class Illustrator:
     level: str
     precision: Mapping[str, str]
 
-    def illustrated(
-        self, finding: Finding, smallest: Result, variants: Sequence[Change] = ()
-    ) -> Finding:
+    def illustrated(self, finding: Finding, smallest: Result) -> Finding:
         """Add the pictures of a finding's ``smallest`` result to its ``detail``.
 
-        ``window`` is described by the picture of the operator's family; ``under`` in it is the
-        window under ``variants``, the mutants that the backend is taken to have, if that differs.
-        ``reads`` is what an element of a definition is computed from.
-        ``plane`` and ``elements`` are in docs/run-log.md.
+        They are ``reads``, ``plane`` and ``elements``, see docs/run-log.md.
         """
         if finding.witness is None:
             return finding
@@ -61,74 +47,18 @@ class Illustrator:
         index = finding.witness.index
         spec = self.suite.specs.get(finding.op)
         pictures: dict[str, Any] = {}
-        if isinstance(spec, OpSpec):
-            rules = tuple(change for change in variants if isinstance(change, RuleChange))
-            pictures["window"] = _window(spec, vector, index, rules)
-        elif spec is not None:
+        if spec is not None:
             picture = vector_picture(spec, vector, finding.witness.output, index)
             pictures["reads"] = None if picture is None else to_json(picture)
         outputs = unpack_outputs(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             match = deciding_match(match_all(vector, outputs, self.precision), self.level)
             if match.comparisons:
-                planes = 0 if spec is None else planes_of(spec, len(index))
+                planes = 0 if spec is None else planes_of(len(index))
                 pictures["plane"] = _plane(match, finding.witness.output, index, planes)
                 pictures["elements"] = _elements(match, self.precision)
         drawn = {name: picture for name, picture in pictures.items() if picture}
         return replace(finding, detail={**finding.detail, **drawn})
-
-
-def _window(
-    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: tuple[RuleChange, ...]
-) -> dict[str, Any] | None:
-    inputs, shape = vector.inputs, vector.answers[0].expected.shape
-    inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
-    shown = spec.kin.picture
-    if shown is None or not inside:
-        return None
-    planes = spec.layout.planes
-    if prod(inputs[0].shape[planes:]) > MAX_PLANE:
-        return None  # a number takes a byte at least
-    try:
-        window = shown.described(shown.window(spec, vector.case, inputs, index), inputs)
-    except ConformanceError:
-        return None  # a suite may hold what is no case of its specification
-    if window is None or len(json.dumps(window["input"])) > MAX_PLANE:
-        return None
-    if not variants:
-        return window
-    try:
-        there = holding(spec, vector, index, variants)
-        seen = shown.window(spec, vector.case, inputs, index, there)
-    except ConformanceError:
-        return window  # the faults leave no such element
-    same = seen.plane == index[:planes]  # drawn over one plane
-    other = shown.described(seen, inputs) if same else None
-    compared = ("positions", "counts", "divisor")
-    under = None if other is None else {key: other[key] for key in compared if key in other}
-    differs = under is not None and any(under[key] != window[key] for key in under)
-    return {**window, "under": under} if differs else window
-
-
-def holding(
-    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[RuleChange]
-) -> tuple[RuleChange, ...]:
-    """Return the changes that apply to an element, without their guards.
-
-    Changes that together give the output another shape all apply to all of it.
-    """
-    env = facts(spec, vector.case, vector.inputs)
-    shape = vector.answers[0].expected.shape
-    guards = [
-        np.broadcast_to(v.where is None or np.asarray(v.where.evaluate(env)), shape)
-        for v in variants
-    ]
-    bare = [replace(variant, where=None) for variant in variants]
-    some = tuple(variant for variant, guard in zip(bare, guards, strict=True) if guard.any())
-    shape_of = spec.kin.oracle.shape
-    if shape_of(facts(spec, vector.case, vector.inputs, some)) != shape_of(env):
-        return some
-    return tuple(variant for variant, guard in zip(bare, guards, strict=True) if guard[index])
 
 
 def _plane(match: Match, output: str, index: tuple[int, ...], planes: int) -> dict[str, Any] | None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.dtypes import DTYPES
-from conformance.grade.outcome import Outcome
-from conformance.grade.unspecified_values import EXPECTED_VALUE, classify_unspecified
-from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
-from conformance.spec.model import OpSpec
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result
 from conformance.specification import Specification
 
 
@@ -24,20 +21,6 @@ class _Question:
     words: Mapping[str, str]
 
 
-def with_observations(
-    verdict: Result, spec: Specification | None, vector: Vector, outcome: Outcome
-) -> Result:
-    """Add to a result what right outputs show where the vector leaves them free.
-
-    Args:
-        spec: the specification of the vector; None if the suite has none.
-    """
-    if verdict.status is not Status.PASS and verdict.reading is None:
-        return verdict
-    seen = {} if spec is None else classify_unspecified(spec, vector, outcome)
-    return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict
-
-
 def readings(
     ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, Specification]
 ) -> list[dict[str, Any]]:
@@ -47,10 +30,10 @@ def readings(
         specs: the specifications of the suite, which may have operators without one.
 
     Returns:
-        One object a question: ``op``, ``point`` (its name), ``level`` (``should``, or ``open`` if
-        nothing is expected), ``question`` and ``answers``, the most frequent first: ``answer``,
-        ``adopted``, the number of ``vectors``, their ``dtypes``, and the smallest of them as
-        ``example``. A question has no answers if no vector that the backend answered shows it.
+        One object a question: ``op``, ``point`` (its name), ``level``, ``question`` and
+        ``answers``, the most frequent first: ``answer``, ``adopted``, the number of ``vectors``,
+        their ``dtypes``, and the smallest of them as ``example``. A question has no answers if no
+        vector that the backend answered shows it.
     """
     shown: dict[str, dict[str, dict[str, _Shown]]] = {op: {} for op in ops}
     for result in results:
@@ -108,9 +91,6 @@ def _questions(spec: Specification | None, seen: Iterable[str]) -> list[_Questio
     for variant in () if spec is None else spec.interpretations:
         words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
         questions.append(_Question(variant.name, variant.level, variant.question, words))
-    for point in spec.observe if isinstance(spec, OpSpec) else ():
-        words = {EXPECTED_VALUE: point.expected}
-        questions.append(_Question(point.name, "open", point.question, words))
     known = {question.name for question in questions}
     for name in sorted(set(seen) - known):
         words = {

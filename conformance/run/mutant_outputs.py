@@ -33,7 +33,7 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[Change]) -> Fi
         output = subject.under(implementation_of(spec, *variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
-    index = witness.index[: planes_of(spec, len(witness.index))]
+    index = witness.index[: planes_of(len(witness.index))]
     expected: Any = plane.get("expected")
     if output.shape[len(index) :] != np.shape(expected):
         return finding

@@ -141,8 +141,7 @@ def _one(
             why = f"{UNTOLD} within what the backend declares"
     if part not in known.survivors:
         return PartitionStrength(op, part.dtype, part.rank, why=UNTOLD)
-    nowhere = manifest.strength[op].equivalent.keys()
-    mutants = manifest.faults[op].keys() - known.survivors[part].unkillable(level) - nowhere
+    mutants = manifest.faults[op].keys() - known.survivors[part].unkillable(level)
     state = StrengthState.AT_LEAST if why else StrengthState.MEASURED
     killed, covered, targets = len(mutants & here.killed), 0, 0
     if len(mutants) < FEWEST:

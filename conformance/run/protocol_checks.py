@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,6 @@ from conformance.model import Vector
 from conformance.run import framing, messages
 from conformance.run.executor import Identity
 from conformance.run.program_session import Conversation, Trouble
-from conformance.spec.model import OpSpec
 from conformance.specification import ranks_of
 from conformance.suite.store import Suite
 
@@ -56,8 +55,6 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
         yield Check("vectors", None, f"no vector of {suite.name} is of a declared operator")
         return
     first = next(iter(vectors.values()))
-    spec_of_first = suite.specs[first.case.op]
-    planes = spec_of_first.layout.planes if isinstance(spec_of_first, OpSpec) else 0
 
     def checked(name: str, check: Callable[[Conversation], str]) -> Check:
         with Conversation(spec, seconds) as talk:
@@ -73,8 +70,8 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
     yield checked("several requests", lambda talk: _several(talk, first))
     yield checked("pieces", lambda talk: _pieces(talk, first))
     yield checked("other members", lambda talk: _others(talk, first))
-    yield checked("large array", lambda talk: _any(talk, _large(first, planes)))
-    yield checked("empty array", lambda talk: _any(talk, _resized(first, 0, planes)))
+    yield checked("large array", lambda talk: _any(talk, _large(first)))
+    yield checked("empty array", lambda talk: _any(talk, _resized(first, 0)))
     yield checked("rank 0", lambda talk: _any(talk, _scalar(first)))
     yield checked("end of input", lambda talk: talk.farewell())
 
@@ -158,16 +155,13 @@ def _scalar(vector: Vector) -> Vector:
     return replace(vector, inputs=(data, *vector.inputs[1:]))
 
 
-def _large(vector: Vector, planes: int) -> Vector:
-    sides = max(1, vector.inputs[0].ndim - planes)
-    return _resized(vector, round(LARGE ** (1 / sides)), planes)
+def _large(vector: Vector) -> Vector:
+    return _resized(vector, round(LARGE ** (1 / max(1, vector.inputs[0].ndim))))
 
 
-def _resized(vector: Vector, size: int, planes: int) -> Vector:
-    """The vector with other sizes of its data, but for the dimensions that tell planes apart."""
-    rank = vector.inputs[0].ndim
-    sizes: Sequence[int] = (*[1] * planes, *[size] * (rank - planes))
-    data = np.ones(sizes[-rank:], vector.inputs[0].dtype)
+def _resized(vector: Vector, size: int) -> Vector:
+    """The vector whose data have another size on each dimension."""
+    data = np.ones((size,) * vector.inputs[0].ndim, vector.inputs[0].dtype)
     # Outputs as large as the data are sent, not described.
     answers = tuple(
         replace(answer, expected=np.broadcast_to(answer.expected.dtype.type(0), data.shape))

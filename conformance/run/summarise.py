@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -12,23 +11,19 @@ from typing import Any
 from conformance.backends.capabilities import Capabilities
 from conformance.choices import SuiteName
 from conformance.diagnosis.diagnose import RunDiagnosis
-from conformance.grade.findings import MIN_SPLIT, group_failures
+from conformance.grade.findings import group_failures
 from conformance.grade.outcome import describe_exception
-from conformance.model import FAILED, GRADED, Finding, Result
+from conformance.model import FAILED, Finding, Result
 from conformance.run.claim_text import RunScope, conclude
 from conformance.run.illustrate import Illustrator
 from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
 from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.spec.model import OpSpec, RuleChange
 from conformance.specification import case_in_a_line, shipped_operators
 from conformance.strength import DEFAULT_MIN_STRENGTH, RunStrength
 from conformance.suite.store import Suite
 from conformance.verdict import ResultCounts
-
-TO_BLAME = 0.25
-"""The share of a target's vectors that must fail for the target to be reported as common."""
 
 
 def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
@@ -66,18 +61,15 @@ def diagnosed_findings(
     diagnosis = RunDiagnosis(results, suite, level=level, precision=precision, backends=advised)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
-    graded = _graded(results, {op for op, _ in by_id})
     for finding in group_failures(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         detailed, defect = finding, diagnosis.defects.get(finding.op, "")
-        facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
+        facts: dict[str, str] = {}
         try:  # a defect of this tool costs a picture or a name, never the run
-            facts |= _case(smallest, suite)
+            facts = _case(smallest, suite)
             detailed = replace(detailed, diagnosis=diagnosis.diagnose(finding))
-            changes = diagnosis.changes(finding)
-            rules = [change for change in changes if isinstance(change, RuleChange)]
-            detailed = illustrator.illustrated(detailed, smallest, rules)
-            detailed = with_given(detailed, suite, changes)
+            detailed = illustrator.illustrated(detailed, smallest)
+            detailed = with_given(detailed, suite, diagnosis.changes(finding))
         except Exception as error:
             defect = describe_exception(error)
         also = {"defect": defect} if defect else {}
@@ -106,35 +98,6 @@ def _case(smallest: Result, suite: Suite) -> dict[str, str]:
     if spec is None or smallest.asked is None:
         return {}
     return {"case": case_in_a_line(spec, smallest.asked)}
-
-
-def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:
-    """How many graded value vectors of some operators have each edge."""
-    counts: dict[str, Counter[str]] = {op: Counter() for op in ops}
-    for result in results if ops else ():
-        if result.op in ops and result.status in GRADED and result.reject is None:
-            counts[result.op].update(result.edges)
-    return counts
-
-
-def _common(
-    finding: Finding, smallest: Result, graded: Mapping[str, int], suite: Suite
-) -> dict[str, dict[str, str]]:
-    """The edges that all vectors of a finding share and that are common in real models, and why.
-
-    What a single vector shows besides is chance; nor is an edge to blame on which most vectors do
-    not fail so.
-    """
-    spec = suite.specs.get(finding.op)
-    if not isinstance(spec, OpSpec) or len(finding.ids) < MIN_SPLIT or smallest.reject is not None:
-        return {}
-    shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
-    common = {
-        name: why
-        for name, why in shared.items()
-        if why and len(finding.ids) >= TO_BLAME * graded[name]
-    }
-    return {"common": common} if common else {}
 
 
 def make_footer(

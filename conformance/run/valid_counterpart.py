@@ -1,4 +1,4 @@
-"""The valid case from which a negative test was made, reconstructed.
+"""The valid case beside a negative test, which is a small change away.
 
 A backend that refuses the valid case too says nothing by refusing the invalid one: it may know
 neither the operator nor the version.
@@ -6,158 +6,96 @@ neither the operator nor the version.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conformance.core.operator import Operator
-from conformance.dtypes import Array
-from conformance.errors import ConformanceError
+from conformance.core.operator import Attribute
 from conformance.model import Case, Vector
-from conformance.spec.case_environment import dimensions, resized, shapes_of
-from conformance.spec.model import NegativeTest, OpSpec, Quantity
-from conformance.spec.validity import violations
-from conformance.specification import Specification
+from conformance.specification import Specification, violations
 
 SMALL = (1, 0, 2, 3)
-"""Numbers that are allowed where others are not; the first that serves is taken."""
+"""Numbers that are allowed where others are not."""
+
+EXTENTS = (1, 2, 3, 4, 5, 9, 16)
+"""Extents of a dimension that a tensor may lack."""
+
+STEPS = (-1, 1, -2, 2, -4, 4, -9, 9)
+"""How far from an extent that does not fit others are tried."""
 
 
 def paired(spec: Specification, vector: Vector) -> Vector | None:
-    """Make the valid vector behind a negative test, without expected outputs.
+    """Make the valid vector beside a negative test, without expected outputs.
 
-    It differs in what the test's entry of the specification changes. Its data are those of the
-    test, repeated or cut if the shape differs.
+    It differs in one attribute, in the entries of one input, or in one shape; or it has one more
+    axis, of which nothing is stated. Its data are those of the test, repeated or cut if the shape
+    differs.
 
     Returns:
-        None if no valid vector is near.
+        None if no valid vector is so near.
     """
-    if isinstance(spec, Operator):
-        return None
-    entry = next((reject for reject in spec.reject if reject.name == vector.case.reject), None)
-    if entry is None:
-        return None
-    for case in _repaired(spec, entry, replace(vector.case, reject=None)):
-        try:
-            sound = not violations(spec, case)
-        except (ConformanceError, ValueError, TypeError, IndexError):
-            continue  # the test may break what others are worked out from
-        if sound:
-            return replace(vector, id=case.id, case=case, inputs=_inputs(spec, case, vector.inputs))
+    for case in _changed(spec, replace(vector.case, reject=None)):
+        if not violations(spec, case):
+            inputs = zip(vector.names, vector.inputs, strict=True)
+            return replace(
+                vector,
+                id=case.id,
+                case=case,
+                inputs=tuple(
+                    np.array(case.operands[name], given.dtype)
+                    if name in case.operands
+                    else np.resize(given, case.shapes[name])
+                    for name, given in inputs
+                ),
+            )
     return None
 
 
-def _inputs(spec: OpSpec, case: Case, given: Sequence[Array]) -> tuple[Array, ...]:
-    tensors = (
-        np.resize(old, case.shapes[tensor.name]).astype(old.dtype)
-        for tensor, old in zip(spec.tensors, given, strict=False)
-    )
-    operands = (
-        np.array(case.operands[operand.name], dtype=old.dtype)
-        for operand, old in zip(spec.operands, given[len(spec.tensors) :], strict=True)
-    )
-    return (*tensors, *operands)
+def _changed(spec: Specification, case: Case) -> Iterator[Case]:
+    """Yield the case with one thing changed; most are as invalid as it is."""
+    rank = max(map(len, case.shapes.values()), default=0)
+    for name, attribute in spec.spelled.items():
+        others = {key: value for key, value in case.attributes.items() if key != name}
+        if name in case.attributes and attribute.default is not None:
+            yield replace(case, attributes=others)
+        given = case.attributes.get(name)
+        for value in _other_values(attribute, given, rank):
+            yield replace(case, attributes={**others, name: value})
+    for tensor in spec.inputs:
+        if tensor.entries is not None and tensor.name in case.operands:
+            for value in _other_values(tensor.entries, case.operands[tensor.name], rank):
+                yield replace(case, operands={**case.operands, tensor.name: tuple(value)})
+    for name, shape in case.shapes.items():
+        for other in _other_shapes(shape):
+            yield replace(case, shapes={**case.shapes, name: other})
+    plain = {key: v for key, v in case.attributes.items() if not isinstance(v, list | tuple)}
+    plain |= {key: [1] for key, a in spec.spelled.items() if a.default is None and a.per}
+    for name, shape in case.shapes.items():
+        yield replace(case, shapes={**case.shapes, name: (*shape, 1)}, attributes=plain)
 
 
-def _repaired(spec: OpSpec, entry: NegativeTest, case: Case) -> Iterator[Case]:
-    """Cases that may be valid, those that change least first."""
-    if entry.rank is not None:
-        rank = min(max(entry.rank, spec.ranks.start), spec.ranks.stop - 1)
-        shape = case.shapes[spec.data.name]
-        larger = (*shape, *[max(shape[-1:], default=1)] * rank)[:rank]
-        plain = {each.name for each in spec.attributes if each.default is None or each.per_axis}
-        given = {name: value for name, value in case.attributes.items() if name in plain}
-        every = [quantity.whole for quantity in spec.quantities.values()]
-        for attributes in (case.attributes, given):
-            yield from _resized(
-                spec,
-                replace(resized(spec, case, larger), attributes=attributes),
-                every,
-            )
-    if entry.length:
-        yield from _resized(spec, case, entry.length)
-    if any("." in key for key in entry.set):
-        yield resized(spec, case, case.shapes[spec.data.name])
-    keys = [key for key in entry.set if key in spec.quantities]
-    if not entry.set or len(keys) < len(entry.set):
-        return
-    for everywhere in (False, True):
-        for values in product(*(_values(spec.quantities[key]) for key in keys)):
-            changed: Case | None = case
-            for key, value in zip(keys, values, strict=True):
-                changed = (
-                    None if changed is None else _with(spec, changed, key, value, every=everywhere)
-                )
-            if changed is not None:
-                yield changed
-
-
-def _resized(spec: OpSpec, case: Case, wholes: Collection[str]) -> Iterator[Case]:
-    """The case whose lists have an entry for each axis, cut or filled up, or their defaults."""
-    axes = spec.axes_of(case)
-    lists = {each.name: each for each in spec.attributes if each.per_axis and each.whole in wholes}
-    given = [attribute for name, attribute in lists.items() if name in case.attributes]
-    choices = [_of_length(each, case.attributes[each.name], axes) for each in given]
-    operands = [operand for operand in spec.operands if operand.quantity.key in wholes]
-    choices += [_of_length(each.quantity, case.operands[each.name], axes) for each in operands]
-    for values in product(*choices):
-        attributes = dict(case.attributes)
-        for attribute, value in zip(given, values, strict=False):
-            attributes[attribute.name] = value
-            if value is None:
-                del attributes[attribute.name]
-        own = zip(operands, values[len(given) :], strict=True)
-        yield replace(
-            case,
-            attributes=attributes,
-            operands={**case.operands, **{each.name: tuple(value or ()) for each, value in own}},
-        )
-
-
-def _of_length(quantity: Quantity, value: Any, axes: int) -> list[list[Any] | None]:
-    """Lists with an entry for each axis that a list may have been before; None is the default."""
-    default: list[list[Any] | None] = (
-        [None] if quantity.default is not None or quantity.like else []
-    )
-    if not isinstance(value, list | tuple):
-        return default
-    if quantity.half is not None:
-        return [*default, [0] * 2 * axes]
-    fills = SMALL if len(value) < axes else SMALL[:1]
-    return [*([*value, *[fill] * axes][:axes] for fill in fills), *default]
-
-
-def _values(quantity: Quantity) -> tuple[Any, ...]:
-    """Values that may be allowed, the default first."""
-    if quantity.type == "enum":
-        others: tuple[Any, ...] = quantity.values
+def _other_values(attribute: Attribute, given: Any, rank: int) -> Iterator[Any]:
+    """Yield other values of an attribute, those that change one entry first."""
+    if attribute.type == "bool":
+        entries: Sequence[Any] = (False, True)
     else:
-        others = (False, True) if quantity.type == "bool" else SMALL
-    return others if quantity.default is None else (quantity.default, *others)
+        entries = attribute.values or SMALL
+    if not attribute.per and not attribute.list:
+        yield from entries
+        return
+    if isinstance(given, list | tuple) and given:
+        yield from ([*given[:-1], entry] for entry in entries)
+        yield from ([entry, *given[1:]] for entry in entries)
+    for length in range(2 * rank + 1):
+        yield from ([entry] * length for entry in entries)
 
 
-def _with(spec: OpSpec, case: Case, key: str, value: Any, *, every: bool) -> Case | None:
-    """The case with another value of a quantity, if it has one an axis on the last axis alone, as
-    tests are made, or on ``every`` one; None where it has no such axis."""
-
-    axes = spec.axes_of(case)
-    for attribute in spec.attributes:
-        if attribute.key == key:
-            new = value
-            if attribute.per_axis:
-                old = attribute.of(case.attributes, axes)
-                if not isinstance(old, list | tuple):
-                    return None
-                new = [value] * len(old) if every else [*old[:-1], value]
-            return replace(case, attributes=attribute.put(case.attributes, new))
-    for operand in spec.operands:
-        if operand.quantity.key == key:
-            old = case.operands[operand.name]
-            return replace(case, operands={**case.operands, operand.name: (*old[:-1], value)})
-    dims = dimensions(spec, case.shapes)
-    old, new = dims[key], max(1, value)
-    dims[key] = (*old[:-1], new) if spec.dims[key].per_axis else new
-    return replace(case, shapes=shapes_of(spec, dims))
+def _other_shapes(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for axis, extent in enumerate(shape):
+        for step in STEPS:
+            if extent + step >= 0:
+                yield (*shape[:axis], extent + step, *shape[axis + 1 :])
+    yield shape[:-1]
+    yield from ((*shape, extent) for extent in EXTENTS)

@@ -1,1 +1,1 @@
-"""Specifications: YAML, the expression language, mutants and strata."""
+"""YAML files: their reader, with positions and problems, and the records of known bugs."""

@@ -6,37 +6,16 @@ from itertools import islice
 from typing import Any
 
 from conformance.errors import closest
-from conformance.json_schema import JsonSchema, load_schema
+from conformance.json_schema import JsonSchema
 from conformance.spec.yaml_source import MAX_PROBLEMS, Path, Source
 
-SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"
-"""The schemas: ``<name>.schema.json`` beside this module."""
 
-NAMED = (
-    "faults",
-    "attributes",
-    "dims",
-    "let",
-    "require",
-    "rules",
-    "interpretations",
-    "observe",
-    "edges",
-    "profiles",
-    "reject",
-    "errata",
-)
-"""The sections whose entries stand for themselves: one that is unsound can be left out."""
+def check(source: Source, schema: JsonSchema) -> bool:
+    """Note every place where ``source`` departs from the schema.
 
-
-def check(source: Source, expected: str | JsonSchema = SPEC) -> bool:
-    """Note every place where ``source`` departs from the schema, and drop it from the data.
-
-    ``expected`` is a schema, or the name of one of those here. Returns whether what is left is
-    sound, so that it can be read on for further problems.
+    Unknown keys are dropped from the data. Returns whether what is left is sound, so that it can be
+    read on for further problems.
     """
-    named = NAMED if isinstance(expected, str) else ()
-    schema = load_schema(f"spec/{expected}.schema.json") if isinstance(expected, str) else expected
     sound = True
     for error in list(islice(schema.errors(source.data), MAX_PROBLEMS)):
         path: Path = tuple(error.absolute_path)
@@ -48,11 +27,7 @@ def check(source: Source, expected: str | JsonSchema = SPEC) -> bool:
         if "propertyNames" in error.absolute_schema_path:
             path = (*path, error.instance)
         _note(source, path, error)
-        if len(path) >= 2 and path[0] in named:
-            _take_out(source, path[:2])
-            source.broken.add(str(path[1]).replace("-", "_"))
-        else:
-            sound = False
+        sound = False
     return sound
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
 
-from conformance.errors import SpecError
+from conformance.errors import Problem, SpecError
 from conformance.spec.yaml_source import Path, Source
 
 MAX_BYTES = 200_000
@@ -22,6 +23,22 @@ KEPT = 64
 
 _ALIKE = re.compile("[\n ->@-~]*")
 """Text that libyaml and PyYAML read alike: ASCII without tabs, other line breaks and '?'."""
+
+
+def read_text(path: FilePath) -> str:
+    """Read a file, or just enough of it to show that it is too large.
+
+    Raises :class:`~conformance.errors.SpecError` for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        return data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        if isinstance(error, FileNotFoundError):
+            message = "no such file"
+        raise SpecError((Problem(str(path), 0, 0, message),)) from None
 
 
 def parse_yaml(text: str, file: str, *, holds: str = "a specification") -> Source:

@@ -1,1 +1,1 @@
-"""Suites: vector files, manifest, recorded cases, proofs; read safely and written atomically."""
+"""Suites: vector files, manifest, recorded cases; read safely and written atomically."""

@@ -14,13 +14,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 from pathlib import Path
 
 from conformance import parallel
-from conformance.core.operator import Operator
 from conformance.errors import EvaluationDefect, SuiteError
-from conformance.model import Case
 from conformance.specification import Specification, build
 from conformance.suite import strict_json, vector_cache
 from conformance.suite.archive import write_zip
@@ -34,12 +33,9 @@ from conformance.suite.vector_file import content_digest, open_vector_file, vect
 ATTEMPTS = 2
 """How often a case is evaluated whose digest is not the recorded one: memory may be faulty."""
 
-CASE_SECONDS = 0.006
-ELEMENT_SECONDS = 4e-6
+CASE_SECONDS = 0.011
+ELEMENT_SECONDS = 7e-6
 """What evaluating a case takes, about, and each element of its inputs."""
-
-DEFINITION_FACTOR = 1.8
-"""How much longer a case of a definition takes, about."""
 
 TASK_SECONDS = 0.4
 """The work of one task: enough to be worth sending, little enough to share it evenly."""
@@ -87,21 +83,11 @@ def evaluate_case(spec: Specification, entry: RecordedCase) -> bytes:
     )
 
 
-def record_case(
-    spec: Specification, case: Case, suites: tuple[str, ...], level: str = "must"
-) -> RecordedCase:
-    """Record a case that is evaluated now, without what it kills."""
-    vector = build(spec, case, level)
-    edges, digest = tuple(sorted(vector.edges)), content_digest(vector_members(vector))
-    return RecordedCase(case, level, suites, edges=edges, digest=digest)
-
-
-def evaluation_seconds(spec: Specification, entry: RecordedCase) -> float:
+def evaluation_seconds(entry: RecordedCase) -> float:
     """Estimate the seconds that evaluating a case takes."""
     if entry.case.reject is not None:
-        return CASE_SECONDS / 4
-    seconds = CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, entry.case.shapes.values()))
-    return seconds * DEFINITION_FACTOR if isinstance(spec, Operator) else seconds
+        return CASE_SECONDS / 8
+    return CASE_SECONDS + ELEMENT_SECONDS * sum(map(prod, entry.case.shapes.values()))
 
 
 @dataclass(frozen=True)
@@ -132,11 +118,7 @@ def ensure_evaluated(
     if not missing:
         return
     cache = _writable()
-    seconds = sum(
-        evaluation_seconds(specs[op], entry)
-        for op, recorded in missing.items()
-        for entry in recorded
-    )
+    seconds = sum(evaluation_seconds(entry) for entry in chain(*missing.values()))
     count = sum(map(len, missing.values()))
     ops = list(missing)
     what = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
@@ -205,7 +187,7 @@ def _slices(
     seconds = 0.0
     for entry in recorded:
         batch.append(entry)
-        seconds += evaluation_seconds(spec, entry)
+        seconds += evaluation_seconds(entry)
         if seconds >= TASK_SECONDS:
             yield EvaluationTask(spec, tuple(batch), cache)
             batch, seconds = [], 0.0

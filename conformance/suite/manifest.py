@@ -7,9 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from conformance import TOOL, codec, remote
 from conformance.choices import SuiteName
@@ -38,18 +36,6 @@ FORMAT = 1
 PACKED_FORMAT = containers.FORMAT
 
 
-class UndecidedTarget(Record, frozen=True):
-    """A target, or a pair of targets, that no case covers though no proof rules it out.
-
-    ``dtype`` is the element type in which a target is not covered; empty for a pair.
-    """
-
-    op: str
-    rank: Whole
-    dtype: str
-    edges: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
-
-
 class ManifestFile(Record, frozen=True):
     """What the files of both forms of a suite begin with."""
 
@@ -63,7 +49,6 @@ class ManifestFile(Record, frozen=True):
     edges: TableData
     faults: TableData
     strength: dict[str, UnreachableData]
-    uncovered: tuple[UndecidedTarget, ...]
     withdrawn: dict[str, str]
 
 
@@ -96,7 +81,6 @@ class Manifest:
     versions: Mapping[str, str]
     listed: Sequence[Entry]
     strength: Mapping[str, Unreachable] = field(default_factory=dict)
-    uncovered: tuple[UndecidedTarget, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     specifications: Mapping[str, Origin] = field(default_factory=dict)
     tool: str = TOOL
@@ -251,7 +235,6 @@ class Manifest:
                 op: unreachable.to_data(name_indices(self.faults.get(op, ())))
                 for op, unreachable in self.strength.items()
             },
-            "uncovered": self.uncovered,
             "withdrawn": dict(self.withdrawn),
         }
         if self.packed is None:
@@ -322,7 +305,6 @@ def _manifest(file: ManifestFile, listed: Sequence[Entry], where: str) -> Manife
         seed=file.seed,
         versions=file.versions,
         strength=strength,
-        uncovered=file.uncovered,
         withdrawn=file.withdrawn,
         listed=listed,
         specifications=file.specifications,

@@ -157,11 +157,11 @@ class RecordedCases:
     """The recorded cases of one operator.
 
     ``specification`` is the digest of the specification that they were selected for
-    (:func:`conformance.spec.digest.spec_digest`), ``seed`` and ``versions`` are what the selection
-    depends on besides. ``indistinguishable`` are groups of mutants that no vector distinguishes.
-    ``parts`` says of each element type and rank what the vectors do not kill; empty if not known.
-    ``faults`` is the table of the file that they were read from, or are to replace, and
-    ``targets`` that of coverage targets.
+    (:func:`conformance.specification.spec_digest`), ``seed`` and ``versions`` are what the
+    selection depends on besides. ``indistinguishable`` are groups of mutants that no vector
+    distinguishes. ``parts`` says of each element type and rank what the vectors do not kill; empty
+    if not known. ``faults`` is the table of the file that they were read from, or are to replace,
+    and ``targets`` that of coverage targets.
     """
 
     op: str

@@ -6,19 +6,15 @@ first needed.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
-from conformance.core.operator import Operator
 from conformance.resources import directory
-from conformance.spec.strata import strata_of
-from conformance.specification import Specification, find_spec, mutants_of, spec_digest
+from conformance.specification import Specification, spec_digest
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin
-from conformance.suite.proofs import complete_proofs, proven_infeasible
 from conformance.suite.recorded_cases import RecordedCases, committed_operators, recorded_cases_file
 from conformance.suite.recordings import Recordings
 from conformance.suite.unreachable import Unreachable
@@ -65,27 +61,12 @@ def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
 
 
 def _strength(listed: Recordings, op: str) -> Unreachable:
-    return recorded_unreachable(find_spec(op), listed.cases(op))
+    return recorded_unreachable(listed.cases(op))
 
 
-def recorded_unreachable(spec: Specification, recorded: RecordedCases) -> Unreachable:
-    """Return what no case of an operator reaches: by proofs, catalogue and measurements."""
-    return replace(
-        proven_unreachable(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
-    )
-
-
-def proven_unreachable(spec: Specification) -> Unreachable:
-    """Return what no case of an operator reaches, before any vector is measured."""
-    if isinstance(spec, Operator):
-        return Unreachable()
-    return Unreachable(
-        infeasible=proven_infeasible(spec),
-        strata=strata_of(spec).meaning if complete_proofs(spec) else "",
-        equivalent={
-            mutant.id: mutant.equivalent for mutant in mutants_of(spec) if mutant.equivalent
-        },
-    )
+def recorded_unreachable(recorded: RecordedCases) -> Unreachable:
+    """Return what no recorded case of an operator reaches, as it was measured."""
+    return Unreachable(indistinguishable=recorded.indistinguishable, parts=recorded.parts)
 
 
 def is_outdated(spec: Specification, recorded: RecordedCases) -> bool:

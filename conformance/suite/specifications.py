@@ -1,4 +1,4 @@
-"""The specifications and mutants from which the vectors of a suite were made.
+"""The specifications from which the vectors of a suite were made.
 
 They win for that suite: whatever judges, measures or describes its vectors asks here, and never
 for what is shipped under the same name.
@@ -6,17 +6,15 @@ for what is shipped under the same name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from conformance import remote
-from conformance.core.operator import Operator
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Vector
 from conformance.replacement import resolved
-from conformance.spec import mutants
 from conformance.spec.catalogue import Mutant
 from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 from conformance.specification import (
@@ -29,9 +27,7 @@ from conformance.specification import (
     spec_digest,
 )
 from conformance.suite.archive import DAMAGED
-from conformance.suite.origin import Origin, OriginFiles, faults_file, specification_file
-
-Read = TypeVar("Read")
+from conformance.suite.origin import Origin, OriginFiles, specification_file
 
 
 class Specifications(Mapping[str, Specification]):
@@ -66,13 +62,7 @@ class Specifications(Mapping[str, Specification]):
     def faults(self, op: str) -> tuple[Mutant, ...]:
         """Return the mutants of an operator; none if the suite does not have it."""
         spec = self.get(op)
-        if spec is None:
-            return ()
-        if isinstance(spec, Operator) or not self.carries(op):
-            return mutants_of(spec)
-        return self._parsed(
-            op, faults_file(op), lambda text, file: mutants.load_mutants_text(text, spec, file)
-        )
+        return () if spec is None else mutants_of(spec)
 
     def made_from(self, spec: Specification) -> bool:
         """Return whether an operator's vectors were made from this specification, prose aside.
@@ -86,26 +76,13 @@ class Specifications(Mapping[str, Specification]):
     def problem(self, vector: Vector) -> str:
         """Return how a vector does not fit the specification that the suite carries.
 
-        Empty if it fits, valid or not. If the suite carries none, only the order is checked.
+        Empty if it fits, valid or not. Where the suite carries none, inputs in the usual order fit.
         """
         case = vector.case
         if not self.carries(case.op) and not vector.order:
             return ""
         spec = self[case.op]
-        if isinstance(spec, Operator):
-            return definition_problem(spec, vector.case) or order_problem(spec, vector)
-        operands = {operand.name for operand in spec.operands}
-        for noun, present, expected in (
-            ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
-            ("types", set(case.types), set(spec.types)),
-            ("integer inputs", set(case.operands), operands),
-        ):
-            if present != expected:
-                return f"its {noun} are {_listed(present)}, those of {spec.op} {_listed(expected)}"
-        if vector.order:
-            return f"its inputs stand in another order, {', '.join(vector.order)}"
-        reject_names = {None, *(entry.name for entry in spec.reject)}
-        return "" if case.reject in reject_names else f"{spec.op} does not reject {case.reject}"
+        return definition_problem(spec, case) or order_problem(spec, vector)
 
     def check(self) -> None:
         """Check that each carried file is there and is the listed one.
@@ -129,7 +106,7 @@ class Specifications(Mapping[str, Specification]):
 
     def _find(self, op: str) -> Specification:
         if self.carries(op):
-            carried = self._parsed(op, specification_file(op), load_whole)
+            carried = self._carried(op)
             if carried.op != op:
                 raise SuiteError(f"{carried.file}: specifies {carried.op}, not {op}", hint=DAMAGED)
             return carried
@@ -142,17 +119,18 @@ class Specifications(Mapping[str, Specification]):
             )
         return spec
 
-    def _parsed(self, op: str, path: str, load: Callable[[str, str], Read]) -> Read:
-        """Load the text of a carried file; ``load`` gets it with the file's name.
+    def _carried(self, op: str) -> Specification:
+        """Load the file that the suite carries of an operator.
 
         It was written by strangers, so no control character in it may reach a terminal.
         """
+        path = specification_file(op)
         file = str(self._folder / path)
         try:
             text = self._content(op, path).decode()
             if not _printable(text) or not _printable(parse_yaml(text, file).data):
                 raise SuiteError(f"{file}: holds characters that cannot be shown", hint=DAMAGED)
-            return load(text, file)
+            return load_whole(text, file)
         except UnicodeDecodeError:
             raise SuiteError(f"{file}: not UTF-8 text", hint=DAMAGED) from None
         except SpecError as error:
@@ -180,10 +158,6 @@ class Specifications(Mapping[str, Specification]):
                 hint=DAMAGED,
             )
         return content
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
 
 
 def _printable(value: Any) -> bool:

@@ -205,7 +205,6 @@ class Suite:
                 manifest,
                 listed=listed,
                 strength={op: manifest.strength[op] for op in manifest.strength if op in ops},
-                uncovered=tuple(gap for gap in manifest.uncovered if gap.op in ops),
                 withdrawn={i: reason for i, reason in manifest.withdrawn.items() if i in ids},
                 specifications={
                     op: origin for op, origin in manifest.specifications.items() if op in ops

@@ -20,7 +20,7 @@ from conformance.suite.strict_json import Indices, names_at
 
 MAX_RANK = 19
 NOT_SEEN = "not seen to show in"
-"""How the reason begins of what no case has killed, and no proof excludes."""
+"""How the reason begins of what no case has killed, though some might."""
 
 DTypeName = Annotated[str, Meta(pattern=f"^({'|'.join(DTYPES)})$")]
 _STATES = ("inert", "excused", "undetermined")
@@ -65,7 +65,7 @@ class Partition:
 class Survivors:
     """The mutants that no vector of a partition kills at both levels.
 
-    ``inert`` cannot be killed: the replaced rule is not reached there, or is the same. ``stated``
+    ``inert`` cannot be killed: what they change is not reached there, or is the same. ``stated``
     cannot either, and gives the reason. ``excused`` are killed at level should, and at level must
     an allowed interpretation gives what they give. ``undetermined`` might be killed, and it is open
     how; they may be killed at level should, and not at must.
@@ -83,7 +83,7 @@ class Survivors:
 
     @property
     def unseen(self) -> Mapping[str, str]:
-        """Those that no tried case kills, with the statement: nothing proves that none can."""
+        """Those that no tried case kills, with the statement; others might."""
         return {name: why for name, why in self.stated.items() if why.startswith(NOT_SEEN)}
 
     def unkillable(self, level: str) -> frozenset[str]:

@@ -22,7 +22,6 @@ from conformance.suite.containers import INDEX
 from conformance.suite.entries import Entry, entry_of
 from conformance.suite.manifest import (
     Manifest,
-    UndecidedTarget,
     encode_manifest,
     parse_manifest,
     read_manifest,
@@ -95,7 +94,6 @@ def write_suite(
     kills: Mapping[str, tuple[str, ...]] | None = None,
     excused: Mapping[str, tuple[str, ...]] | None = None,
     strength: Mapping[str, Unreachable] | None = None,
-    uncovered: Iterable[UndecidedTarget] = (),
     withdrawn: Mapping[str, str] | None = None,
     bases: Iterable[OriginFiles] = (),
     beside: Suite | None = None,
@@ -125,7 +123,6 @@ def write_suite(
             versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions},
             listed=entries,
             strength=dict(strength or {}),
-            uncovered=tuple(uncovered),
             withdrawn=dict(withdrawn or {}),
             specifications=_origins(entries, bases),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,13 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from conformance.cli import definition_text
-from conformance.cli.spec_text import SECTIONS, Entry
+from conformance.cli.spec_text import SECTIONS
 from conformance.core.loader import load_operator, shipped_names
-from conformance.docs.definition_facts import DefinitionFacts
-from conformance.docs.html import definition_page, operator_page
-from conformance.docs.operator_facts import OperatorFacts, collect_facts
-from conformance.spec.loader import shipped_specs
-from conformance.suite.store import open_suite
+from conformance.docs.html import operator_page
+from conformance.docs.operator_facts import OperatorFacts
 
 FOLDER = "operators"
 """Where operators have their pages: a short one each, which is searched, and a whole one."""
-
-SHORT = ("interface", "attributes", "conditions", "errata", "readings", "reject")
-"""What a short page tells; rules, targets with pictures and known bugs are on the whole one."""
 
 MARKS = re.compile(r"([\\`*_{}\[\]()#+!-])")
 
@@ -51,59 +44,33 @@ SOURCE = re.compile(r'(src|srcset)="(?!https?:)([^"]+)"')
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    names = sorted((*shipped_specs(), *shipped_names()))
     assert config.nav is not None
-    config.nav.insert(2, {"Operators": [{op: f"{FOLDER}/{op}.md"} for op in names]})
+    config.nav.insert(2, {"Operators": [{op: f"{FOLDER}/{op}.md"} for op in shipped_names()]})
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in ALSO:
         files.append(File.generated(config, _place(name), abs_src_path=str(REPOSITORY / name)))
-    suite = open_suite()
-    for op, spec in shipped_specs().items():
-        told = collect_facts(spec, suite)
-        whole = f"{op}-whole.html"
-        pages = {f"{op}.md": "\n".join(_short(told, whole)), whole: operator_page(told)}
-        for name, content in pages.items():
-            files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
     for op in shipped_names():
-        facts, whole = DefinitionFacts(load_operator(op)), f"{op}-whole.html"
-        pages = {f"{op}.md": "\n".join(_definition(facts, whole)), whole: definition_page(facts)}
+        facts, whole = OperatorFacts(load_operator(op)), f"{op}-whole.html"
+        pages = {f"{op}.md": "\n".join(_short(facts, whole)), whole: operator_page(facts)}
         for name, content in pages.items():
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
     return files
 
 
-def _definition(facts: DefinitionFacts, whole: str) -> Iterator[str]:
-    """The lines of the short page of an operator that is a definition."""
+def _short(facts: OperatorFacts, whole: str) -> Iterator[str]:
+    """The lines of an operator's short page."""
     yield f"# {facts.op}\n\n{_plain(facts.summary)}\n"
     if facts.document is not None:
         yield f"[{_plain(facts.document.title)}]({facts.document.url}){{rel=noreferrer}}\n"
     yield f"[The page with formulas]({whole}) says the same in mathematical notation.\n"
-    for heading, entries in definition_text.SECTIONS.values():
-        yield from _section(heading, entries(facts))
-
-
-def _section(heading: str, entries: Iterable[Entry]) -> Iterator[str]:
-    yield f"## {heading}\n"
-    for name, paragraphs in entries:
-        yield f"`{name}`\n"
-        yield from (f":   {_plain(text)}\n" for text in paragraphs if text)
-
-
-def _short(told: OperatorFacts, whole: str) -> Iterator[str]:
-    """The lines of an operator's short page."""
-    spec = told.spec
-    yield f"# {spec.op}\n\n{_plain(spec.summary)}\n"
-    yield f"[{_plain(spec.document.title)}]({spec.document.url}){{rel=noreferrer}}\n"
-    yield (
-        f"[The whole page]({whole}) has the rules as formulas, {len(spec.edges)} coverage targets "
-        f"with pictures, and {len(told.mutants)} known bugs.\n"
-    )
-    for section in SHORT:
-        heading, entries = SECTIONS[section]
-        yield from _section(heading, entries(told))
+    for heading, entries in SECTIONS.values():
+        yield f"## {heading}\n"
+        for name, paragraphs in entries(facts):
+            yield f"`{name}`\n"
+            yield from (f":   {_plain(text)}\n" for text in paragraphs if text)
 
 
 def _plain(text: str) -> str:

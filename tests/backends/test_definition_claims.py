@@ -13,7 +13,7 @@ from conformance.core.data import inputs_of
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.operator import Operator
 from conformance.errors import BackendError, Unsupported
-from conformance.generate.definition_cases import draw_cases
+from conformance.generate.cases import draw_cases
 from conformance.model import Case
 
 CONVERTING = ("torch", "jax", "ncnn", "litert")

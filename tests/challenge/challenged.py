@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +11,13 @@ from click.testing import CliRunner, Result
 
 from conformance.challenge.record import ChallengeRecord, read_record
 from conformance.cli import main
-from conformance.generate import paired_cases, plan
-from conformance.generate.pairs import Effort
-from conformance.spec.loader import load_spec_text
-from conformance.specification import mutants_of
+from conformance.generate import paired_cases
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scenarios"))
 
 import tiny
 
-EDGES = """
-  short: {when: any(size == 2), why: One window takes all.}
-  long: {when: any(size > 4), why: Several windows.}
-  dense: {when: all(strides == 1), why: Windows overlap.}
-  one-channel: {when: C == 1, why: The least.}
-"""
-"""More targets, so that a selection has more vectors; on one axis alone, so that it is quick."""
-
-EFFORT = Effort(base=40, aimed=1, children=600, rounds=4, condensing=1, strata=False)
-
 BACKEND = """
-import itertools
-
 import numpy as np
 
 from conformance.backends import Capabilities
@@ -46,14 +30,13 @@ class Mean:
     capabilities = Capabilities(operators=("Tiny-1",), dtypes=("f32",))
 
     def run(self, op, inputs, attributes):
-        data = inputs[0].astype(np.float64)
-        if min(attributes["strides"]) < 1:
-            raise ValueError("strides")
-        for axis, stride in enumerate(attributes["strides"], start=2):
-            count = (data.shape[axis] - 2) // stride + 1
-            first = np.arange(count) * stride
-            data = (data.take(first, axis) + data.take(first + 1, axis)) / 2
-        return [(data + OFFSET).astype(inputs[0].dtype)]
+        data, step = inputs[0].astype(np.float64), attributes["step"]
+        if step < 1 or data.ndim != 2 or data.shape[0] < 1 or data.shape[1] < 2:
+            raise ValueError("no pairs")
+        first = np.arange((data.shape[1] - 2) // step + 1) * step
+        with np.errstate(all="ignore"):
+            means = (data[:, first] + data[:, first + 1]) / 2 + OFFSET
+            return [means.astype(inputs[0].dtype)]
 """
 
 
@@ -64,20 +47,21 @@ static int answer(cf_call *call, void *user)
 {
     const cf_array *data = cf_input(call, 0);
     const float *in = (const float *)data->data;
-    int64_t stride, shape[3], plane, i;
+    int64_t step = cf_int(call, "step", 0), shape[2], row, i;
     float *out;
     (void)user;
 
-    if (data->rank != 3 || cf_ints(call, "strides", &stride, 1) != 1 || stride < 1)
-        return cf_reject(call, "strides");
+    if (step < 1)
+        return cf_reject(call, "step");
+    if (data->rank != 2 || data->shape[0] < 1 || data->shape[1] < 2)
+        return cf_reject(call, "data");
     shape[0] = data->shape[0];
-    shape[1] = data->shape[1];
-    shape[2] = (data->shape[2] - 2) / stride + 1;
-    out = (float *)cf_output(call, CF_F32, 3, shape);
-    for (plane = 0; plane < shape[0] * shape[1]; plane++)
-        for (i = 0; i < shape[2]; i++) {
-            const float *first = in + plane * data->shape[2] + i * stride;
-            *out++ = (first[0] + first[1]) / 2;
+    shape[1] = (data->shape[1] - 2) / step + 1;
+    out = (float *)cf_output(call, CF_F32, 2, shape);
+    for (row = 0; row < shape[0]; row++)
+        for (i = 0; i < shape[1]; i++) {
+            const float *first = in + row * data->shape[1] + i * step;
+            *out++ = (float)(((double)first[0] + first[1]) / 2);
         }
     return CF_OK;
 }
@@ -122,22 +106,13 @@ def invoked(*words: object) -> Result:
 
 def smaller(patch: Any) -> None:
     """Fewer cases are drawn than a command draws otherwise, and other data follow all of them."""
-    patch.setattr(plan, "make", partial(plan.make, effort=EFFORT))
+    tiny.draw_few(patch)
     patch.setitem(paired_cases.RARITY, "core", 1)
-
-
-def specification() -> str:
-    """A specification that a suite is selected for in a second, since no mutant of it counts."""
-    lines = tiny.TEXT.replace("rank: [3, 4]", "rank: [3, 3]").splitlines(keepends=True)
-    text = "".join(one for one in lines if not one.startswith("  differs:"))
-    text = text.replace("\nreject:", f"{EDGES}\nreject:")
-    stated = (f"  {fault.id}: It does not count.\n" for fault in mutants_of(load_spec_text(text)))
-    return f"{text}equivalent:\n{''.join(stated)}"
 
 
 def challenged(folder: Path, *more: object, backend: str = "") -> Challenged:
     """A challenge of the backend in Python, or of another one."""
-    tiny.write(folder, specification())
+    tiny.write(folder)
     (folder / "mean.py").write_text(BACKEND, encoding="utf-8")
     new = invoked("new", "--out", folder / "secret.json")
     assert new.exit_code == 0

@@ -31,7 +31,7 @@ from conformance.log.reader import read as read_log
 from conformance.model import Case
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation
-from conformance.spec import loader
+from conformance.specification import find_spec
 from conformance.suite.store import open_suite
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +70,7 @@ def steps(
         return Isolation("process", hashed=True).executor_for(one.backend)
 
     means = VerifierInputs(
-        find=lambda _: loader.find_spec(one.spec),
+        find=lambda _: find_spec(one.spec),
         published=one.published,
         executor=executor if backend else None,
         reselect=reselect,
@@ -249,7 +249,7 @@ class TestAForgery:
         assert f"2 of {len(record.cases)} cases" in found["outputs"].text
 
     @pytest.mark.parametrize(
-        "shape", [(1 << 40,), (1, 1, 1 << 31, 1 << 31), (1, 1, 0, 1)], ids=["one", "large", "empty"]
+        "shape", [(1 << 40,), (1 << 31, 1 << 31), (0, 1)], ids=["one", "large", "empty"]
     )
     def test_a_case_that_cannot_be_evaluated(self, one: Challenged, shape: tuple[int, ...]) -> None:
         case = replace(self.valid(one), shapes={"data": shape})

@@ -11,7 +11,7 @@ from challenged import invoked
 
 from conformance.challenge.record import read_record
 from conformance.challenge.verify_record import StepOutcome, VerifierInputs, verification_steps
-from conformance.generate import definition_suite
+from conformance.generate import suite as generation
 from conformance.specification import find_spec
 
 BACKEND = """
@@ -31,7 +31,7 @@ class Product:
 
 @pytest.fixture(autouse=True)
 def small_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(definition_suite, "SMOKE_POOL", 60)
+    monkeypatch.setattr(generation, "SMOKE_POOL", 60)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from conformance.core.loader import load_operator
 from conformance.dtypes import Array
-from conformance.generate.definition_cases import definition_cases
+from conformance.generate.cases import case_strategy
 from conformance.model import Case
 
 
@@ -26,7 +26,7 @@ def drawn(op: str, count: int, dtypes: tuple[str, ...] = ()) -> tuple[Case, ...]
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(definition_cases(load_operator(op), dtypes))
+    @given(case_strategy(load_operator(op), dtypes))
     def draw(case: Case) -> None:
         cases.append(case)
 

@@ -18,7 +18,7 @@ from conformance import Unsupported
 from conformance.backends.discovery import load_backend
 from conformance.core.evaluate import Interval
 from conformance.core.loader import load_operator
-from conformance.generate.definition_cases import definition_cases
+from conformance.generate.cases import case_strategy
 from conformance.model import Case
 
 DRAWN = 60
@@ -45,7 +45,7 @@ def drawn(op: str) -> tuple[Case, ...]:
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(definition_cases(load_operator(op), ["f32"], ranks))
+    @given(case_strategy(load_operator(op), ["f32"], ranks))
     def collect(case: Case) -> None:
         cases.setdefault(case.id, case)
 

@@ -1,4 +1,4 @@
-"""Diagnosis and kills ask a definition as they ask an operator of rules."""
+"""Outputs agree with the mutants that gave them, and vectors kill what they tell apart."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ def vector() -> Vector:
 
 
 def observed(outputs: list[Array]) -> ObservedVector:
-    # What diagnosis is written for are operators of rules; it asks no more of this one.
-    return ObservedVector(CONV, vector(), tuple(outputs), {"f32": "standard"}, "must")  # type: ignore[arg-type]
+    return ObservedVector(CONV, vector(), tuple(outputs), {"f32": "standard"}, "must")
 
 
 def given(*mutants: str) -> list[Array]:

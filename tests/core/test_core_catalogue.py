@@ -20,7 +20,7 @@ from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
 from conformance.core.operator_reader import read_operator
 from conformance.core.subject import Subject
 from conformance.errors import SpecError
-from conformance.generate.definition_pool import drawn_pool
+from conformance.generate.pool import drawn_pool
 from conformance.model import Case
 from conformance.resources import directory
 from conformance.spec.catalogue import StatedEquivalence, Why

@@ -11,9 +11,9 @@ from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.loader import load_operator
 from conformance.core.strata import strata_of, strata_with
-from conformance.generate import definition_plan
-from conformance.generate.definition_cover import Goal, greedy
-from conformance.generate.definition_plan import (
+from conformance.generate import plan as planning
+from conformance.generate.cover import Goal, greedy
+from conformance.generate.plan import (
     MAX_CASES,
     MAX_FAR,
     MAX_LARGE,
@@ -21,7 +21,7 @@ from conformance.generate.definition_plan import (
     plan,
     telling,
 )
-from conformance.generate.definition_pool import drawn_large, drawn_pool
+from conformance.generate.pool import drawn_large, drawn_pool
 from conformance.model import Case
 
 OPERATORS = ("onnx.MatMul-13", "onnx.Gemm-13", "onnx.ConvTranspose-22", "GroupConvolution-1")
@@ -101,7 +101,7 @@ def test_of_smoke_alone_only_its_cases_are_selected(monkeypatch: pytest.MonkeyPa
     operator = load_operator("onnx.Gemm-13")
     smoke = [case for case in plan(operator, 3, pool=150) if "smoke" in case.suites]
     # Large cases take long to draw, and no smoke suite has any.
-    monkeypatch.setattr(definition_plan, "drawn_large", None)
+    monkeypatch.setattr(planning, "drawn_large", None)
     assert plan(operator, 3, pool=150, suite="smoke") == tuple(smoke)
 
 

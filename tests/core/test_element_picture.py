@@ -11,7 +11,7 @@ from conformance.core.data import inputs_of
 from conformance.core.element_picture import drawn_positions, element_picture
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
-from conformance.generate.definition_cases import draw_cases
+from conformance.generate.cases import draw_cases
 from conformance.log.detail import ElementPicture, ReadSlice, ReadTensor, parse_detail
 from conformance.report.element_picture import element_pictures
 

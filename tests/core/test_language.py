@@ -19,7 +19,7 @@ from conformance.core.plain import PlainVisitor
 from conformance.core.text_mutants import text_mutants
 from conformance.core.tree import Kind
 from conformance.errors import EvaluationError, ExpressionError, InvalidCase, SpecError
-from conformance.generate.definition_cases import draw_cases
+from conformance.generate.cases import draw_cases
 from conformance.model import Case
 from conformance.specification import condition_of, profiles_of, spec_digest
 

@@ -18,7 +18,6 @@ from conformance.core.operator_reader import read_operator
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import ExpressionError, SpecError
-from conformance.resources import directory
 
 RNG = np.random.default_rng(3)
 F32 = Machine(DTYPES["f32"])
@@ -268,7 +267,7 @@ def test_what_a_change_leaves_alone_is_known() -> None:
 
 def test_a_machine_saturates_i64_at_a_number_that_it_has() -> None:
     """The largest i64 rounds up in f32 and in f64, out of the type."""
-    operator = load_operator(str(directory("specs") / "moving" / "MaxPool-14.yaml"))
+    operator = load_operator("MaxPool-14")
     attributes = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
     data = np.array([[[2**63 - 1, -(2**63)]]], np.int64)
     style = Style(computes="f32", saturates=True)

@@ -14,7 +14,7 @@ from conformance.core.operator_reader import read_operator
 from conformance.core.parser import parse
 from conformance.core.targets import reported_names, targets_of
 from conformance.core.tree import Kind
-from conformance.generate.definition_cases import Draw
+from conformance.generate.cases import Draw
 from conformance.model import Case
 
 Shapes = Mapping[str, tuple[int, ...]]

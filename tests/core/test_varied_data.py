@@ -14,7 +14,7 @@ from conformance.core.loader import load_operator
 from conformance.core.varied_data import PLACES, VARIATIONS, variations_of, varied
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
-from conformance.generate.definition_bounds import is_usable
+from conformance.generate.bounds import is_usable
 from conformance.model import Case
 from conformance.specification import build
 

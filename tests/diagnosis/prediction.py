@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from conformance.core.data import inputs_of
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.wording import candidates
 from conformance.dtypes import Array
-from conformance.generate.looking import sound
-from conformance.generate.pool import draw_at_edges
+from conformance.generate.pool import drawn_pool
 from conformance.implementations import EvaluatedCase, implementation_of, subject_of
-from conformance.reference.values import data_of
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification
 
 if TYPE_CHECKING:
     from stored import Operator
 
 CASES = 250
-"""Fresh cases of each rank, about."""
+"""Fresh cases of each of the ranks that people run, about."""
+
+RANKS = (3, 4, 5)
 
 ROOT = 1_000_003
 """Another seed than that of any suite."""
@@ -34,16 +35,13 @@ RIGHT, FALSE = 0.9, 0.7
 class Fresh:
     """Cases of one operator that nobody graded."""
 
-    def __init__(self, spec: OpSpec) -> None:
+    def __init__(self, spec: Specification) -> None:
         self.spec = spec
         self._subjects: list[tuple[CodePath, EvaluatedCase[Any]]] = []
-        for rank in spec.ranks:
-            half = CASES // 2
-            drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
-            distinct = {case.id: case for case in drawn}
-            for case in sound(spec, rank, list(distinct.values())):
-                data = data_of(spec, case)
-                self._subjects.append((code_path_of(spec, case), subject_of(spec, case, data)))
+        for rank in RANKS:
+            for case in drawn_pool(spec, ROOT, CASES, rank):
+                subject = subject_of(spec, case, inputs_of(spec, case))
+                self._subjects.append((code_path_of(spec, case), subject))
 
     def judged(self, true: Sequence[Mutant], found: Explanation, _: Operator) -> str:
         """What a finding's names are worth: those of the best candidate."""

@@ -22,11 +22,15 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT_PRECISION
 from conformance.grade.returned import MAX_ELEMENTS, pack_outputs
-from conformance.implementations import EvaluatedCase, implementation_of, subject_of
+from conformance.implementations import (
+    EvaluatedCase,
+    implementation_of,
+    may_be_together,
+    subject_of,
+)
 from conformance.model import Case, Result, Status, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.spec.model import OpSpec
-from conformance.specification import find_spec, mutants_of
+from conformance.specification import Specification, find_spec, mutants_of
 from conformance.suite.store import Suite
 
 KEPT = 400
@@ -70,7 +74,7 @@ class Operator:
         self._subjects: OrderedDict[str, EvaluatedCase[Any]] = OrderedDict()
         self._places: dict[str, CodePath] = {}
 
-    def _place_of(self, spec: OpSpec, case: Case) -> CodePath:
+    def _place_of(self, spec: Specification, case: Case) -> CodePath:
         if case.id not in self._places:
             self._places[case.id] = code_path_of(spec, case)
         return self._places[case.id]
@@ -132,13 +136,13 @@ class Operator:
         return tuple(self.bank[one] for one in ids)
 
     def pairs(self, chance: random.Random, count: int) -> Iterator[tuple[str, str]]:
-        """Random pairs of mutants of different rules that do not give the same."""
+        """Random pairs of mutants of different parts that do not give the same."""
         shown = self.shown
         for _ in range(count):
             for _ in range(TRIES):
                 one, other = chance.sample(shown, 2)
-                rules = (self.bank[name].change.replace.keys() for name in (one, other))
-                if set.isdisjoint(*map(set, rules)) and other not in self.alike(one):
+                changes = (self.bank[name].change for name in (one, other))
+                if other not in self.alike(one) and may_be_together(self.spec, *changes):
                     yield one, other
                     break
 

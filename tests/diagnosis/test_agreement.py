@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 from faulty import answered, bank, searched
 
-from conformance.core import answers as definitions
+from conformance.core.answers import answers, readings
 from conformance.diagnosis.agreement import Agreement, ObservedVector
-from conformance.diagnosis.code_path import code_path_of
-from conformance.diagnosis.wording import describe_mutants
 from conformance.dtypes import Array
 from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import Vector
-from conformance.reference import answers, facts
-from conformance.reference.readings import readings
-from conformance.spec.model import OpSpec
 from conformance.specification import case_from_inputs, find_spec, interpretation_changes
 
 LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"
@@ -34,12 +29,8 @@ def asked(
     """A vector of some data with what came back; with nothing where that passed."""
     spec = find_spec(op)
     case = case_from_inputs(spec, [data], attributes)
-    if isinstance(spec, OpSpec):
-        base = answers(spec, case, [data])
-        found = readings(spec, facts(spec, case, [data]), base)
-    else:
-        base = definitions.answers(spec, case, [data])
-        found = definitions.readings(spec, case, [data], base)
+    base = answers(spec, case, [data])
+    found = readings(spec, case, [data], base)
     vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
     return ObservedVector(spec, vector, outputs or None, {}, "must", followed)
 
@@ -107,27 +98,6 @@ def test_powers_may_vanish_in_a_shape_that_no_answer_has() -> None:
     root = (1 + 3**4) ** 0.25
     one = asked(LP, data, attributes, channels([0], [root]))
     assert one.agreement(altered(LP, "same-forgets-dilations"), {}) is Agreement.WITHIN
-
-
-ADAPTIVE = "AdaptiveAvgPool-8"
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
-    """As in torch, where a global window is taken by other code."""
-    mutant = altered(ADAPTIVE, "sums-in-own-type-in-3d")
-
-    def made(one: Vector, right: list[Array]) -> list[Array]:
-        if code_path_of(find_spec(ADAPTIVE), one.case).plane is not whole:
-            return right
-        return subject_of(find_spec(ADAPTIVE), one.case, one.inputs).under(mutant)
-
-    (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
-    assert {one.plane for one in found.code_paths} == {whole}
-    told = describe_mutants(found)
-    window = "one window is the whole plane" if whole else "no window is the whole plane"
-    assert told["scope"]["window"] == [window]
-    assert f" where {window}." in told["sentence"]
 
 
 def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees() -> None:

@@ -17,7 +17,7 @@ from itertools import combinations
 
 from stored import Operator
 
-from conformance.spec.rule_change import find_cycle
+from conformance.implementations import may_be_together
 from conformance.suite.store import open_suite
 
 OPS = ("onnx.AveragePool-22", "MaxPool-14", "AvgPool-1", "torch.max_pool-2")
@@ -40,8 +40,8 @@ class Named:
 
 
 def triples(operator: Operator, chance: random.Random, count: int) -> Iterator[tuple[str, ...]]:
-    """Triples of mutants that replace different rules and give different outputs; one has a tail
-    in its name."""
+    """Triples of mutants of different parts that give different outputs; one has a tail in its
+    name."""
     shown = operator.shown
     tails = [one for one in shown if "tail" in one]
     for _ in range(count):
@@ -53,11 +53,8 @@ def triples(operator: Operator, chance: random.Random, count: int) -> Iterator[t
 
 
 def _fit(operator: Operator, some: Sequence[str]) -> bool:
-    replacing = [operator.bank[one].change.replace for one in some]
-    rules = [name for one in replacing for name in one]
     apart = all(other not in operator.alike(one) for one, other in combinations(some, 2))
-    free = len(set(some)) == len(some) and len(set(rules)) == len(rules)
-    return free and apart and not any(find_cycle(operator.spec, *replacing))
+    return apart and may_be_together(operator.spec, *(operator.bank[one].change for one in some))
 
 
 def measured(operator: Operator, chance: random.Random, count: int) -> Named:

@@ -54,7 +54,7 @@ def test_every_folder_of_the_picture_exists() -> None:
     assert len(folders) >= 4
     assert all((ROOT / folder).is_dir() for folder in folders)
     packages = set(re.findall(r'"(\w+): ', picture))
-    assert {"generate", "reference", "grade", "diagnosis", "run", "report"} <= packages
+    assert {"generate", "core", "grade", "diagnosis", "run", "report"} <= packages
     assert all((PACKAGE / name).is_dir() for name in packages)
 
 

@@ -15,11 +15,11 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.dtypes import Array
 from conformance.errors import SuiteError, UsageError
 from conformance.fuzz import database
-from conformance.fuzz.definition_simpler import definition_cost, simpler_cases
 from conformance.fuzz.session import FuzzSession, SearchResult
-from conformance.generate.definition_cases import draw_cases
-from conformance.generate.definition_pool import drawn_pool
-from conformance.generate.narrow import Claim, claimed
+from conformance.fuzz.simpler import case_cost, simpler_cases
+from conformance.generate.cases import draw_cases
+from conformance.generate.pool import drawn_pool
+from conformance.generate.claim import Claim, claimed
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case
 from conformance.run.inline import Inline
@@ -88,28 +88,37 @@ def test_an_exclusion_that_the_operator_cannot_have_is_wrong_usage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "shapes"),
+    ("op", "shapes", "pattern"),
     [
-        ("onnx.Conv-22", {"X": (1, 1, 1), "W": (1, 1, 1)}),
-        ("onnx.MatMul-13", {"A": (1,), "B": (1,)}),
-        ("onnx.Gemm-13", {"A": (1, 1), "B": (1, 1)}),
-        ("torch.conv-2", {"input": (1, 1), "weight": (1, 1, 1)}),
-        ("ConvolutionBackpropData-1", {"X": (1, 1, 1), "W": (1, 1, 1)}),
+        ("onnx.Conv-22", {"X": (1, 1, 1), "W": (1, 1, 1)}, "whole"),
+        ("onnx.MatMul-13", {"A": (1,), "B": (1,)}, "whole"),
+        ("onnx.Gemm-13", {"A": (1, 1), "B": (1, 1)}, "whole"),
+        ("torch.conv-2", {"input": (1, 1), "weight": (1, 1, 1)}, "whole"),
+        ("ConvolutionBackpropData-1", {"X": (1, 1, 1), "W": (1, 1, 1)}, "whole"),
+        ("AvgPool-14", {"data": (1, 1, 1)}, "ramp"),
+        ("AdaptiveMaxPool-8", {"data": (1, 1, 1)}, "ramp"),
     ],
 )
 def test_steps_are_valid_and_lead_down_to_the_smallest_case(
-    op: str, shapes: Mapping[str, tuple[int, ...]]
+    op: str, shapes: Mapping[str, tuple[int, ...]], pattern: str
 ) -> None:
     spec = find_spec(op)
     for case in list(drawn_pool(spec, 7, 40))[::10]:
         while steps := simpler_cases(spec, lambda _case: True, case):
-            costs = [definition_cost(spec, case), *(definition_cost(spec, s) for s in steps)]
+            costs = [case_cost(spec, case), *(case_cost(spec, s) for s in steps)]
             assert min(costs[1:]) == costs[1] < costs[0]
             assert all(a < b for a, b in pairwise(costs[1:]))
             assert not any(violations(spec, step) for step in steps)
             case = steps[0]
         assert case.shapes == shapes
-        assert set(case.pattern.split("+")) == {"whole"}
+        assert set(case.pattern.split("+")) == {pattern}
+
+
+def test_steps_are_of_the_ranks_that_are_asked_for() -> None:
+    spec = find_spec("AvgPool-14")
+    (case,) = draw_cases(spec, 1, seed=7, ranks=(4,))
+    is_allowed = claimed(spec, Claim(("f32",), (4, 5)))
+    assert {step.rank for step in simpler_cases(spec, is_allowed, case)} == {4}
 
 
 def test_a_group_of_channels_and_what_it_divides_get_smaller_together() -> None:

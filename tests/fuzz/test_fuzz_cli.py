@@ -65,7 +65,7 @@ class TestFound:
     def test_everything_that_was_found(self, result: Result, elsewhere: Path) -> None:
         out = elsewhere / "reports" / "fuzz-lib"
         assert "1. The check for the beginning" in result.stdout
-        assert "AvgPool-14 of f32 1x1x2 (ramp)" in result.stdout
+        assert "AvgPool-14 of f32 data 1x1x2 (ramp)" in result.stdout
         assert "60 cases" in result.stdout
         assert "1 minimal case\n" in result.stdout
         assert "seed 1\n" in result.stderr
@@ -178,7 +178,7 @@ def test_a_name_agrees_with_what_failed_before_it_was_minimal(elsewhere: Path) -
         "--backend", "short.py:Short", "--op", spec.op, "--cases", "1", "--database", "known"
     )
     assert found.exit_code == 1, found.output
-    assert "1. No known bug: wrong values.\n   AvgPool-1 of f32 1x1x1x5 (ramp)" in found.stdout
+    assert "1. No known bug: wrong values.\n   AvgPool-1 of f32 data 1x1x1x5 (ramp)" in found.stdout
     assert "2. " not in found.stdout
     assert "1 minimal case\n" in found.stdout
     run = read(Path("reports/fuzz-short/run.jsonl"))

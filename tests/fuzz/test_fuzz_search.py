@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import tiers
 from mutant_backends import Function, Mutant
@@ -21,15 +18,15 @@ from conformance.fuzz import minimise_case, session
 from conformance.fuzz.calls import MIN_SECONDS
 from conformance.fuzz.case_batches import LARGE, LIMITS, Batches
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.simpler import case_cost, simplifications
-from conformance.generate.large import ELEMENTS
-from conformance.generate.looking import sound
-from conformance.generate.pool import draw_fast
+from conformance.fuzz.simpler import simpler_cases
+from conformance.generate.cases import MAX_TERMS
+from conformance.generate.pool import most_terms
+from conformance.generate.claim import Claim, claimed
 from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits
 from conformance.run.worker_pool import ProcessExecutor
-from conformance.specification import find_spec, mutants_of, violations
+from conformance.specification import find_spec, mutants_of
 
 PLANTED = [
     ("AvgPool-1", "pads-halved-at-both-ends"),
@@ -57,7 +54,7 @@ class TestPlanted:
         backend = Mutant(op, "kernel-1-ignores-pads")
         (found,) = search(backend, op, cases=200, progress=until_found).discoveries
         spec = find_spec(op)
-        for case in simplifications(spec, spec.ranks, found.vector.case):
+        for case in simpler_cases(spec, lambda _case: True, found.vector.case):
             again = search(backend, op, known={op: [case]}, cases=1)
             assert not again.discoveries or again.discoveries[0].cause.mutants.isdisjoint(
                 found.cause.mutants
@@ -170,8 +167,9 @@ class TestHonest:
         assert outcome.discoveries == []
         assert {one[:2] for one in asked} == {("float32", 4)}
         assert outcome.coverage.keys() == {"AvgPool-1"}
-        valid = [one for one in asked if min(one[2]["pads_begin"]) >= 0]
-        assert sum(max(one[2]["pads_begin"]) > 0 for one in valid) < len(valid) / 10  # negative
+        pads = [one[2].get("pads_begin") or [0] for one in asked]  # negative tests may have none
+        valid = [one for one in pads if min(one) >= 0]
+        assert sum(max(one) > 0 for one in valid) < len(valid) / 10
 
     def test_what_nothing_is_declared_of_is_wrong_usage(self) -> None:
         with pytest.raises(UsageError, match="declares none of these operators"):
@@ -218,28 +216,6 @@ class TestTheSameSeed:
 
         assert once(3) == once(3)
         assert once(3) != once(4)
-
-
-class TestSimpler:
-    @pytest.mark.parametrize("op", ["AvgPool-14", "AdaptiveMaxPool-8"])
-    def test_steps_are_valid_and_lead_down(self, op: str) -> None:
-        spec = find_spec(op)
-        (case, *_) = sound(spec, 5, draw_fast(spec, 5, 10, root=7))
-        seen = 0
-        while steps := simplifications(spec, spec.ranks, case):
-            costs = [case_cost(spec, one) for one in steps]
-            assert all(one < case_cost(spec, case) for one in costs)
-            assert all(a < b for a, b in pairwise(costs))
-            assert not any(violations(spec, one) for one in steps[:5])
-            case, seen = steps[0], seen + 1
-        assert seen
-        assert np.prod(case.shapes[spec.data.name]) == 1
-        assert len(case.shapes[spec.data.name]) == min(spec.ranks)
-
-    def test_ranks_are_those_that_are_asked_for(self) -> None:
-        spec = find_spec("AvgPool-14")
-        (case, *_) = sound(spec, 4, draw_fast(spec, 4, 10, root=7))
-        assert {len(one.shapes["data"]) for one in simplifications(spec, (4, 5), case)} == {4}
 
 
 BROKEN = """
@@ -326,11 +302,13 @@ class TestEarlierFailures:
         assert search(NumPy(), op, known={op: [found.vector.case]}, cases=1).discoveries == []
 
 
-def test_some_batches_have_a_case_of_tens_of_thousands_of_elements() -> None:
+def test_some_batches_have_a_case_of_hundreds_of_thousands_of_terms() -> None:
     spec = find_spec("AvgPool-1")
-    drawing, guidance = Batches(spec, spec, 4, 1, "must"), Guidance(spec, "must")
-    largest = [
-        max(prod(case.shapes["data"]) for case in drawing.batch(8, guidance)) for _ in LIMITS
+    claim = Claim(("f32",), (3, 4, 5))
+    drawing = Batches(spec, claim, claimed(spec, claim), 1, "must")
+    guidance = Guidance(spec, "must")
+    large = [
+        any(most_terms(spec, case) > MAX_TERMS for case in drawing.batch(8, guidance))
+        for _ in LIMITS
     ]
-    sizes = [size >= ELEMENTS[0] for size in largest]
-    assert sizes == [limit >= LARGE for limit in LIMITS]
+    assert large == [limit >= LARGE for limit in LIMITS]

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for operators that are definitions."""
+"""Cases that are drawn of operators, and the data of a case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conformance.core.patterns import GENERAL, fill
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, SpecError, UsageError
-from conformance.generate.definition_cases import draw_cases
+from conformance.generate.cases import draw_cases
 from conformance.model import Case
 
 quick = settings(

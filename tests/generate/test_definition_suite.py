@@ -9,8 +9,8 @@ import pytest
 from conformance.audit.kills import MutantRunner
 from conformance.core.loader import load_operator
 from conformance.core.mutants import mutants_of
-from conformance.generate import definition_suite
-from conformance.generate.definition_suite import PartitionTask
+from conformance.generate import suite as generation
+from conformance.generate.suite import PartitionTask
 from conformance.model import Case, Vector
 from conformance.suite.survivors import Partition
 
@@ -21,13 +21,13 @@ def test_beside_planned_cases_only_those_that_kill_are_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     built: list[str] = []
-    build = definition_suite.build
+    build = generation.build
 
     def noted(operator: Any, case: Case) -> Vector:
         built.append(case.id)
         return build(operator, case)
 
-    monkeypatch.setattr(definition_suite, "build", noted)
+    monkeypatch.setattr(generation, "build", noted)
     done = PartitionTask(GEMM, Partition("f32", 2), (), seed=3, beside=20).run()
     assert built == [member.case.id for member in done.members]
     assert 0 < len(built) < 15

@@ -58,10 +58,9 @@ class TestShrinking:
 
     def test_what_is_needed_stays(self) -> None:
         case = smallest(lambda case: sum(case.attributes["kernel"]) >= 4)
-        assert len(case.shapes["data"]) == 3
-        assert case.attributes["kernel"] == [4]
-        assert case.attributes["pads_begin"] == [0]
-        assert case.shapes["data"] == (1, 1, 4)
+        assert sum(case.attributes["kernel"]) == 4
+        assert not any(case.attributes["pads_begin"])
+        assert np.prod(case.shapes["data"]) <= 4
 
     def test_a_wrong_divisor_is_found_and_shrinks(self) -> None:
         def wrong(case: Case) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from conformance.audit.partitions import cases_within
 from conformance.core.data import inputs_of as definition_inputs
-from conformance.generate.definition_cases import draw_cases
+from conformance.generate.cases import draw_cases
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Case

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from conformance.generate import definition_suite
+from conformance.generate import suite as generation
 from conformance.kernels import KernelRun, fresh, grade_kernel
 from conformance.kernels.fresh import fresh_suite
 from conformance.specification import find_spec, outputs
@@ -78,7 +78,7 @@ def test_a_seed_decides_cases_and_data(tmp_path: Path, *, exhaustive: bool) -> N
 def test_an_operator_of_your_own_gets_a_selection_with_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(definition_suite, "SMOKE_POOL", 60)
+    monkeypatch.setattr(generation, "SMOKE_POOL", 60)
     monkeypatch.setattr(fresh, "with_large", lambda _spec, vectors, *_: vectors)
     spec = find_spec(str(EXAMPLES / "own.LocallyConnected.yaml"))
     cases = [v.case for v in fresh_suite(spec, tmp_path / "s", seed=3, suite="smoke").vectors()]

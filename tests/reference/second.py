@@ -145,7 +145,8 @@ class Element:
 
     ``expected`` is an ordinal of f64; ``rounded`` and the ends of the intervals are ordinals of
     the output's type. ``vanishes`` is a sum of the precisions at which the result may be
-    subnormal, so that a backend that flushes those may return zero.
+    subnormal, so that a backend that flushes those may return zero, and ``near`` one of those at
+    which partial sums come near to overflow.
     """
 
     expected: Ordinal
@@ -154,6 +155,7 @@ class Element:
     native: Interval
     open: int = 0
     vanishes: int = 0
+    near: int = 0
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,10 @@ UNCHECKED = Element(None, None, (None, None), (None, None), ALL_OPEN)
 UNCHECKED_INDEX = Index(-1, frozenset(), ALL_OPEN)
 
 
-def special(ordinal64: Ordinal, ordinal: Ordinal, open_: int = 0) -> Element:
+def special(ordinal64: Ordinal, ordinal: Ordinal, open_: int = 0, near: int = 0) -> Element:
     """An element for which only one value is right: NaN or an infinity."""
-    return Element(ordinal64, ordinal, (ordinal, ordinal), (ordinal, ordinal), open_)
+    only = (ordinal, ordinal)
+    return Element(ordinal64, ordinal, only, only, open_, near=near)
 
 
 # --- Averages ------------------------------------------------------------------------------------
@@ -191,7 +194,8 @@ def sum_is_exact(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) ->
 
     All taps are multiples of some power of two, and so are their partial sums, none of which
     exceeds the sum of magnitudes. Dividing by a power of two is exact while no digit falls below
-    the smallest subnormal.
+    the smallest subnormal. A sum of just 2**precision units would be exact too; the package, which
+    rounds it upward, does not see that.
     """
     if not taps:  # nothing is added; W8 says what the result is
         return True
@@ -202,7 +206,7 @@ def sum_is_exact(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) ->
         return False
     common = min(x & -x for x in magnitudes)
     smallest = Fraction(2) ** (acc.quantum - fmt.quantum)
-    return sum(magnitudes) <= common * 2**acc.precision and Fraction(common, divisor) >= smallest
+    return sum(magnitudes) < common * 2**acc.precision and Fraction(common, divisor) >= smallest
 
 
 @cache
@@ -245,7 +249,10 @@ def may_be_subnormal(taps: Sequence[int], divisor: int, dtype: str, precision: i
 def interval(
     taps: Sequence[int], divisor: int, dtype: str, precision: int, flush: bool
 ) -> Interval:
-    """[r - E, r + E], each end rounded to the nearest value and a tie outward."""
+    """[r - E, r + E], each end rounded to the nearest value and a tie outward.
+
+    The package rounds magnitudes upward, in float64: E is larger by one part in 2**44.
+    """
     fmt, acc = FORMATS[dtype], accumulator(dtype, precision)
     r = Fraction(sum(taps), divisor)
     bound = error_bound(taps, divisor, fmt, acc)
@@ -253,13 +260,14 @@ def interval(
         bound += flush_bound(taps, divisor, fmt, acc)
         if abs(r) + bound < fmt.smallest_normal:
             bound += fmt.smallest_normal
+    bound *= 1 + Fraction(1, 2**44)
     return nearest(r - bound, fmt, "down"), nearest(r + bound, fmt, "up")
 
 
-def overflows(taps: Sequence[Number], acc: Format, fmt: Format) -> bool:
+def overflows(taps: Sequence[Number], acc: Format, fmt: Format, roundings: int) -> bool:
     """A9: whether some order of evaluation may overflow the accumulator."""
     s = sum(abs(x) for x in taps if isinstance(x, int))
-    bound = converted(s * (1 + len(taps) * acc.unit_roundoff), fmt, acc)
+    bound = converted(s * (1 + roundings * acc.unit_roundoff), fmt, acc)
     return bound > acc.largest
 
 
@@ -270,14 +278,16 @@ def mean(taps: tuple[Number, ...], divisor: int, dtype: str, flush: bool) -> Ele
     infinities = {x for x in taps if isinstance(x, float) and math.isinf(x)}
     if len(infinities) == 2 or any(isinstance(x, float) and math.isnan(x) for x in taps):
         return special(None, None)
-    open_ = 0
+    open_ = near = 0
     for precision in (STANDARD, NATIVE):
         acc = accumulator(dtype, precision)
-        if overflows(taps, acc, fmt) or divisor > 2**-acc.emin:  # a subnormal reciprocal
+        if overflows(taps, acc, fmt, 2 * len(taps) + 6):
+            near |= precision
+        if overflows(taps, acc, fmt, len(taps)) or divisor > 2**-acc.emin:  # a subnormal reciprocal
             open_ |= precision
     if infinities:
         sign = 1 if infinities.pop() > 0 else -1
-        return special(sign * f64.infinity, sign * fmt.infinity, open_)
+        return special(sign * f64.infinity, sign * fmt.infinity, open_, near)
     finite = [x for x in taps if isinstance(x, int)]
     r = Fraction(sum(finite), divisor)
     return Element(
@@ -287,6 +297,7 @@ def mean(taps: tuple[Number, ...], divisor: int, dtype: str, flush: bool) -> Ele
         interval(finite, divisor, dtype, NATIVE, flush),
         open_,
         sum(p for p in (STANDARD, NATIVE) if flush and may_be_subnormal(finite, divisor, dtype, p)),
+        near,
     )
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import conformance
+from conformance.core.answers import answers
 from conformance.errors import InvalidCase
-from conformance.reference import answers
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.loader import find_spec, shipped_specs
-from conformance.spec.validity import violations
+from conformance.specification import case_from_inputs, find_spec, shipped_operators, violations
+
+POOLS = [op for op in shipped_operators() if "Pool" in op or "_pool" in op]
 
 GIVEN: dict[str, dict[str, Any]] = {
     "onnx.": {"kernel_shape": [2, 2]},
@@ -34,7 +34,7 @@ def inputs_of(op: str, shape: tuple[int, ...]) -> tuple[list[Any], dict[str, Any
 
 
 @pytest.mark.parametrize("shape", [(0, 2, 3, 4), (2, 0, 3, 4)])
-@pytest.mark.parametrize("op", sorted(shipped_specs()))
+@pytest.mark.parametrize("op", POOLS)
 def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
     spec = find_spec(op)
     inputs, given = inputs_of(op, shape)
@@ -52,19 +52,8 @@ def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(0, 2), (2, 0)])
-@pytest.mark.parametrize("op", [op for op in sorted(shipped_specs()) if "daptive" in op])
+@pytest.mark.parametrize("op", [op for op in POOLS if "daptive" in op])
 def test_an_output_of_no_elements(op: str, sizes: tuple[int, int]) -> None:
     data = np.ones((1, 1, 4, 4), np.float32)
     for array in conformance.reference(op, [data, np.array(sizes)], {}):
         assert array.shape == (1, 1, *sizes)
-
-
-def test_dividing_something_by_zero_is_still_refused() -> None:
-    from conformance.spec.arithmetic import ceil_divide, floor_divide, modulo
-
-    nothing, some = np.zeros(0, np.int64), np.ones(2, np.int64)
-    for divide in (floor_divide, ceil_divide, modulo):
-        assert divide(nothing, 0).size == 0
-        for dividend in (1, some):
-            with pytest.raises(ZeroDivisionError):
-                divide(dividend, 0)

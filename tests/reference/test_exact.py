@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,18 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
-from conformance.reference.exact import (
+from conformance import reference
+from conformance.core.integers import (
     NARROW_BITS,
     WORD_BITS,
-    AxisWindows,
     Ties,
-    as_wide,
     bit_length,
     decode,
-    reduce_windows,
     round_ratio,
 )
+from conformance.dtypes import DTYPES, DType
+from conformance.specification import find_spec, outputs
 
 FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
 SMALL = (DTYPES["f16"], DTYPES["bf16"])
@@ -314,98 +312,27 @@ def test_known_double_roundings() -> None:
         assert float(Fraction(half_way, 1 << 60)) == 1 + 2.0**-dtype.digits
 
 
-# --- windows --------------------------------------------------------------------------------
+# --- means ----------------------------------------------------------------------------------
+
+AVERAGE = find_spec("AvgPool-1")
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """One axis: padding is read by windows and not counted; ``size`` may be 0."""
+    """One axis: padding is read by windows and not counted."""
 
     size: int
     kernel: int
     stride: int
     begin: int
-    out: int
-
-    def starts(self) -> Iterator[int]:
-        return (i * self.stride - self.begin for i in range(self.out))
-
-    def windows(self) -> AxisWindows:
-        start = np.fromiter(self.starts(), np.int64).reshape(-1, 1)
-        index = start + np.arange(self.kernel)
-        counted = (index >= 0) & (index < self.size)
-        return AxisWindows(index.clip(0, max(self.size - 1, 0)), counted)
+    end: int
 
     def taps(self) -> list[list[int]]:
-        """The same window by window, for the other side of the comparison."""
-        return [[k for k in range(s, s + self.kernel) if 0 <= k < self.size] for s in self.starts()]
+        """The positions that each window reads."""
+        count = (self.size + self.begin + self.end - self.kernel) // self.stride + 1
+        starts = (i * self.stride - self.begin for i in range(count))
+        return [[k for k in range(s, s + self.kernel) if 0 <= k < self.size] for s in starts]
 
-
-geometries = st.builds(
-    Geometry,
-    size=st.integers(0, 6),
-    kernel=st.integers(1, 4),
-    stride=st.integers(1, 3),
-    begin=st.integers(0, 4),
-    out=st.integers(0, 5),
-)
-
-
-def windows_of(geometry: list[Geometry]) -> Iterator[tuple[list[int], ...]]:
-    return itertools.product(*(axis.taps() for axis in geometry))
-
-
-@settings(max_examples=tiers.examples(200, few=50), deadline=None)
-@given(st.lists(geometries, min_size=1, max_size=3), st.integers(0, 2**32), st.booleans())
-def test_windows_reduce_to_what_a_loop_gives(
-    geometry: list[Geometry], seed: int, wide: bool
-) -> None:
-    shape = (2, 1, *(axis.size for axis in geometry))
-    array = np.random.default_rng(seed).integers(-9, 10, shape)
-    windows = [axis.windows() for axis in geometry]
-    for ufunc, identity, fold in (
-        (np.add, 0, sum),
-        (np.minimum, 99, lambda taps: min(taps, default=99)),
-        (np.maximum, -99, lambda taps: max(taps, default=-99)),
-    ):
-        given_array = as_wide(array) if wide else array
-        got = reduce_windows(given_array, windows, ufunc, identity)
-        assert got.dtype == given_array.dtype
-        assert got.shape == (2, 1, *(axis.out for axis in geometry))
-        want = [
-            fold([int(array[(n, 0, *place)]) for place in itertools.product(*window)])
-            for n in range(2)
-            for window in windows_of(geometry)
-        ]
-        assert got.ravel().tolist() == want
-    got = reduce_windows(array > 5, windows, np.logical_or, False)
-    assert got.dtype == np.bool_
-    assert got.ravel().tolist() == [
-        any(array[(n, 0, *place)] > 5 for place in itertools.product(*window))
-        for n in range(2)
-        for window in windows_of(geometry)
-    ]
-
-
-def test_windows_gathered_in_parts() -> None:
-    """More taps than are gathered at once, and an array that is left as it was."""
-    array = np.arange(2 * 3 * 40_000).reshape(2, 3, 40_000)
-    before = array.copy()
-    whole = Geometry(size=40_000, kernel=40_010, stride=1, begin=5, out=1)
-    assert (
-        reduce_windows(array, [whole.windows()], np.add, 0).tolist()
-        == array.sum(axis=2, keepdims=True).tolist()
-    )
-    few = Geometry(size=40_000, kernel=3, stride=1, begin=1, out=40_000)
-    padded = np.pad(array, ((0, 0), (0, 0), (1, 1)))
-    np.testing.assert_array_equal(
-        reduce_windows(array, [few.windows()], np.add, 0),
-        padded[..., :-2] + padded[..., 1:-1] + padded[..., 2:],
-    )
-    np.testing.assert_array_equal(array, before)
-
-
-# --- means ----------------------------------------------------------------------------------
 
 PER_DTYPE = 25_000  # elements; 100,000 for the four types
 
@@ -431,38 +358,39 @@ def hostile(kind: str, shape: tuple[int, ...], dtype: DType, rng: Any) -> NDArra
 
 def random_geometry(rng: Any) -> list[Geometry]:
     axes = int(rng.integers(1, 4))
-    return [
-        Geometry(
-            size=int(rng.integers(1, (60, 16, 9)[axes - 1])),
-            kernel=int(rng.integers(1, (9, 5, 3)[axes - 1])),
-            stride=int(rng.integers(1, 3)),
-            begin=int(rng.integers(0, 3)),
-            out=int(rng.integers(1, (60, 16, 9)[axes - 1])),
-        )
-        for _ in range(axes)
-    ]
+    found = []
+    for _ in range(axes):
+        size = int(rng.integers(1, (60, 16, 9)[axes - 1]))
+        kernel = int(rng.integers(1, 1 + min(size, (9, 5, 3)[axes - 1])))
+        begin, end = (int(rng.integers(0, kernel)) for _ in range(2))
+        found.append(Geometry(size, kernel, int(rng.integers(1, 3)), begin, end))
+    return found
 
 
 @every_float
 def test_means_equal_fractions(dtype: DType, exhaustive: bool) -> None:
     """Means of hostile values over random windows, rounded to T and to float64: none differs."""
     rng = np.random.default_rng(20_240_229)
-    elements = narrow = 0
+    elements = 0
     kinds = itertools.cycle(("full", "near", "cancel", "subnormal", "largest"))
     wanted = PER_DTYPE if exhaustive else PER_DTYPE // 5
     while elements < wanted:
         geometry = random_geometry(rng)
         shape = (1, 2, *(axis.size for axis in geometry))
         data = hostile(next(kinds), shape, dtype, rng)
+        excluded = bool(rng.integers(0, 2)) or not any(g.begin or g.end for g in geometry)
+        attributes = {
+            "kernel": [axis.kernel for axis in geometry],
+            "strides": [axis.stride for axis in geometry],
+            "pads_begin": [axis.begin for axis in geometry],
+            "pads_end": [axis.end for axis in geometry],
+            "exclude-pad": excluded,
+        }
+        (rounded,) = outputs(AVERAGE, [data], attributes)
+        (wide,) = reference(AVERAGE.op, [data], attributes)
         volume = math.prod(axis.kernel for axis in geometry)
-        decoded = decode(data, dtype, headroom=(volume - 1).bit_length())
-        windows = [axis.windows() for axis in geometry]
-        total = reduce_windows(decoded.significand, windows, np.add, 0)
-        places = list(windows_of(geometry))
-        count = [max(1, math.prod(map(len, place))) for place in places]
-        divisor = rng.choice([count, [volume] * len(count)]).reshape(total.shape[2:])
-        got = dtype.ordinals(round_ratio(total, divisor, decoded.exponent, dtype))
-        got_f64 = round_ratio(total, divisor, decoded.exponent, F64)
+        places = list(itertools.product(*(axis.taps() for axis in geometry)))
+        divisors = [math.prod(map(len, place)) if excluded else volume for place in places]
 
         # Fractions on one denominator add as their numerators, without a gcd for each sum.
         unit = 2**-F64.quantum
@@ -472,20 +400,14 @@ def test_means_equal_fractions(dtype: DType, exhaustive: bool) -> None:
         ]
         flat = np.arange(math.prod(shape[2:])).reshape(shape[2:])
         means = [
-            Fraction(sum(channel[i] for i in flat[np.ix_(*place)].flat), unit * int(d))
-            if all(place)
-            else Fraction(0)
+            Fraction(sum(channel[i] for i in flat[np.ix_(*place)].flat), unit * divisor)
             for channel in exact
-            for place, d in zip(places, divisor.flat, strict=True)
+            for place, divisor in zip(places, divisors, strict=True)
         ]
-        assert got.ravel().tolist() == [rounded_by_fraction(mean, dtype) for mean in means]
-        assert got_f64.ravel().tolist() == [as_float64(mean) for mean in means]
-        elements += total.size
-        narrow += total.size * (total.dtype == np.int64)
-    assert elements >= wanted
-    # int64 was used, and Python integers for all types but f16, whose 40 bits never need them.
-    assert narrow > 0
-    assert (narrow < elements) == (dtype.name != "f16")
+        ordinals = [rounded_by_fraction(mean, dtype) for mean in means]
+        assert dtype.ordinals(rounded).ravel().tolist() == ordinals
+        assert wide.ravel().tolist() == [as_float64(mean) for mean in means]
+        elements += rounded.size
 
 
 def as_float64(value: Fraction) -> float:

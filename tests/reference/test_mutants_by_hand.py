@@ -116,7 +116,8 @@ def test_means_of_masked_arrays() -> None:
     spec = find_spec("AdaptiveAvgPool-8")
     (fault,) = (one for one in mutants_of(spec) if one.id == "nan-left-out-of-means")
     data, sizes = row(NAN, 1, 3), np.array([1], "i8")
-    subject = subject_of(spec, case_from_inputs(spec, [data, sizes], {}), [data])
+    inputs = [data, sizes]
+    subject = subject_of(spec, case_from_inputs(spec, inputs, {}), inputs)
     assert subject.under(implementation_of(spec, fault.change))[0].tolist() == [[[2]]]
 
 

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import Array
-from conformance.reference.subject import Altered, Subject
-from conformance.spec.case_environment import case_from_inputs
-from conformance.spec.catalogue import mutants_of
-from conformance.spec.loader import find_spec
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of
 
 AVERAGE = "AvgPool-16"
 SIZES = (5, 6, 7)
@@ -22,6 +20,8 @@ KERNEL = (2, 3, 3)
 STRIDES = (1, 2, 2)
 BEGIN, END = (1, 0, 2), (0, 2, 1)
 DILATIONS = (3, 2, 1)
+SHAPES = frozenset((1, 1, *sizes) for sizes in product(range(1, 10), repeat=3))
+"""Shapes in which the outputs of a mutant are worked out, though it has no such number of them."""
 
 
 def given(axes: int) -> tuple[Array, dict[str, Any]]:
@@ -62,9 +62,10 @@ def outputs(axes: int, mutant: str) -> tuple[Array, Array]:
     """The right output, and that of a mutant."""
     values, attributes = given(axes)
     spec = find_spec(AVERAGE)
-    variant = {fault.id: fault.change for fault in mutants_of(spec)}[mutant]
-    subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
-    return subject.outputs[0], subject.under(Altered(spec, variant))[0]
+    change = {fault.id: fault.change for fault in mutants_of(spec)}[mutant]
+    case = case_from_inputs(spec, [values], attributes)
+    subject = subject_of(spec, case, [values], SHAPES)
+    return subject.outputs[0], subject.under(implementation_of(spec, change))[0]
 
 
 @pytest.mark.parametrize(

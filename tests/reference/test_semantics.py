@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance import reference
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
-from conformance.reference import evaluate
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec, outputs
 
-AVG = find_spec("AvgPool-1")
-ADAPTIVE_AVG = find_spec("AdaptiveAvgPool-8")
-ADAPTIVE_MAX = find_spec("AdaptiveMaxPool-8")
+AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 
 def avg(data: Any, **attributes: Any) -> np.ndarray[Any, Any]:
@@ -29,7 +27,7 @@ def avg(data: Any, **attributes: Any) -> np.ndarray[Any, Any]:
         "exclude-pad": attributes.pop("exclude", False),
         **attributes,
     }
-    return evaluate(AVG, [array], given)[0][0, 0]
+    return reference(AVG, [array], given)[0][0, 0]
 
 
 def count(n: int) -> np.ndarray[Any, Any]:
@@ -113,8 +111,8 @@ def test_a_mean_is_rounded_once_into_its_type() -> None:
     data = np.array([2 + 2.0**-22, 2, 2.0**-100, 0], np.float32).reshape(1, 1, 4)
     attributes = {"kernel": [4], "strides": [1], "pads_begin": [0], "pads_end": [0]}
     inputs, given = [data], {**attributes, "exclude-pad": True}
-    assert evaluate(AVG, inputs, given, exact=False)[0].item() == 1 + 2.0**-23
-    assert np.float32(evaluate(AVG, inputs, given)[0].item()) == 1.0
+    assert outputs(find_spec(AVG), inputs, given)[0].item() == 1 + 2.0**-23
+    assert np.float32(reference(AVG, inputs, given)[0].item()) == 1.0
 
 
 def windows(size: int, out: int) -> list[tuple[int, int]]:
@@ -129,8 +127,8 @@ def test_adaptive_windows(sizes: tuple[int, int], dtype: str) -> None:
     size, out = sizes
     data = (np.arange(size) * 37 % 101).astype(np.float64).reshape(1, 1, size)
     operand = np.array([out], DTYPES[dtype].numpy)
-    (mean,) = evaluate(ADAPTIVE_AVG, [data, operand], {})
-    largest, index = evaluate(ADAPTIVE_MAX, [data, operand], {"index_element_type": dtype})
+    (mean,) = reference(ADAPTIVE_AVG, [data, operand], {})
+    largest, index = reference(ADAPTIVE_MAX, [data, operand], {"index_element_type": dtype})
     spans = windows(size, out)
     flat = data.ravel()
     np.testing.assert_array_equal(mean.ravel(), [flat[a:b].sum() / (b - a) for a, b in spans])
@@ -142,7 +140,7 @@ def test_adaptive_windows(sizes: tuple[int, int], dtype: str) -> None:
 def test_adaptive_max_index_counts_spatial_positions_only() -> None:
     data = np.zeros((2, 3, 2, 2), np.float32)
     data[..., 1, 0] = 5
-    (largest, index) = evaluate(ADAPTIVE_MAX, [data, np.array([1, 1])], {})
+    (largest, index) = reference(ADAPTIVE_MAX, [data, np.array([1, 1])], {})
     assert (largest == 5).all()
     assert (index == 2).all()
     assert index.dtype == np.int64
@@ -150,15 +148,24 @@ def test_adaptive_max_index_counts_spatial_positions_only() -> None:
 
 def test_adaptive_max_takes_the_first_of_equals() -> None:
     data = np.array([[1, 7], [7, 7]], np.float32).reshape(1, 1, 2, 2)
-    _, index = evaluate(ADAPTIVE_MAX, [data, np.array([1, 1])], {})
+    _, index = reference(ADAPTIVE_MAX, [data, np.array([1, 1])], {})
     assert index.item() == 1
 
 
 def test_adaptive_max_of_minus_infinity_is_minus_infinity() -> None:
     data = np.full((1, 1, 3), -np.inf)
-    largest, index = evaluate(ADAPTIVE_MAX, [data, np.array([2])], {})
+    largest, index = reference(ADAPTIVE_MAX, [data, np.array([2])], {})
     assert (largest == -np.inf).all()
     np.testing.assert_array_equal(index.ravel(), [0, 1])
+
+
+GIVEN = {
+    "kernel": [2],
+    "strides": [1],
+    "pads_begin": [0],
+    "pads_end": [0],
+    "exclude-pad": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -171,20 +178,40 @@ def test_adaptive_max_of_minus_infinity_is_minus_infinity() -> None:
         ({"pads_begin": [-1]}, "pads-begin-not-negative"),
         ({"pads_end": [2], "exclude-pad": True}, "pads-end-below-kernel"),
         ({"auto_pad": "same"}, "auto_pad.values"),
-        ({"kernel": 2}, "kernel.type"),
+        ({"kernel": "two"}, "kernel.type"),
         ({"kernel": [2.0]}, "kernel.type"),
-        ({"padding": 1}, "attributes"),
     ],
 )
 def test_invalid_cases_are_refused_by_condition(attributes: Any, condition: str) -> None:
-    given = {
-        "kernel": [2],
-        "strides": [1],
-        "pads_begin": [0],
-        "pads_end": [0],
-        "exclude-pad": False,
-        **attributes,
-    }
     with pytest.raises(InvalidCase) as caught:
-        evaluate(AVG, [np.zeros((1, 1, 4), np.float32)], given)
+        reference(AVG, [np.zeros((1, 1, 4), np.float32)], {**GIVEN, **attributes})
     assert caught.value.violations == (condition,)
+
+
+def test_an_attribute_that_there_is_not_is_refused_by_name() -> None:
+    with pytest.raises(InvalidCase, match="AvgPool-1 has no attribute 'padding'"):
+        reference(AVG, [np.zeros((1, 1, 4), np.float32)], {**GIVEN, "padding": 1})
+
+
+class TestNone:
+    """An attribute that is None is not given."""
+
+    def test_of_what_has_a_default(self) -> None:
+        data = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        given = {"kernel_size": [2, 2], "stride": None, "divisor_override": None}
+        (result,) = reference("torch.avg_pool-2", [data], given)
+        assert result[0, 0].tolist() == [[2.5, 4.5], [10.5, 12.5]]
+
+    def test_of_what_is_required(self) -> None:
+        data = np.zeros((1, 1, 4), np.float32)
+        with pytest.raises(InvalidCase, match="'kernel_size' is missing"):
+            reference("torch.max_pool-2", [data], {"kernel_size": None})
+
+    @pytest.mark.parametrize("name", ["torch.avg_pool-2", "torch.max_pool-2"])
+    def test_as_a_stride_is_the_kernel(self, name: str) -> None:
+        data = np.arange(1, 43, dtype=np.float32).reshape(1, 1, 6, 7)
+        asked = [{}, {"stride": []}, {"stride": [2, 3]}, {"stride": None}]
+        found = [reference(name, [data], {"kernel_size": [2, 3], **more})[0] for more in asked]
+        assert [one.tolist() for one in found[1:]] == [found[0].tolist()] * 3
+        (other, *_) = reference(name, [data], {"kernel_size": [2, 3], "stride": [1, 1]})
+        assert other.shape == (1, 1, 5, 5)

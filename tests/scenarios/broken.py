@@ -1,4 +1,4 @@
-"""Backends that break one rule: the reference with a rule replaced, or its answers spoiled."""
+"""Backends that break one rule: the reference with a text replaced, or its answers spoiled."""
 
 from __future__ import annotations
 
@@ -7,26 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from conformance import specification
+from conformance.core.mutant_changes import TextChange
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
-from conformance.reference import evaluate
-from conformance.spec.rule_change import make_rule_change
-from conformance.specification import find_spec
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec
 
 Arrays = list[Any]
 
 
 def honest(op: str, inputs: Arrays, attributes: dict[str, Any]) -> Arrays:
     """The reference's answers in the operator's own types."""
-    return evaluate(find_spec(op), inputs, attributes, exact=False)
+    return specification.outputs(find_spec(op), inputs, attributes)
 
 
 def replacing(op: str, replace: dict[str, str]) -> Callable[..., Arrays]:
-    """The reference with other expressions in place of some rules."""
-    broken = (make_rule_change(find_spec(op), "broken", replace),)
+    """The reference with other texts in some places of the definition."""
+    spec = find_spec(op)
+    edits = tuple((place, "", text) for place, text in replace.items())
+    broken = implementation_of(spec, TextChange("broken", edits))
 
     def run(op: str, inputs: Arrays, attributes: dict[str, Any]) -> Arrays:
-        return evaluate(find_spec(op), inputs, attributes, exact=False, variants=broken)
+        honest(op, inputs, attributes)  # raises where it must be rejected
+        case = case_from_inputs(spec, inputs, attributes)
+        return list(subject_of(spec, case, inputs).under(broken))
 
     return run
 

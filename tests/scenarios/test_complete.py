@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from conformance.choices import SuiteName
 from conformance.cli import complete_suite, main
-from conformance.generate import definition_completion
+from conformance.generate import completion
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -66,7 +66,7 @@ def check(folder: Path, backend: str, *words: str) -> Result:
 def few_draws() -> Iterator[None]:
     """Few further cases are drawn, of which enough kill what the recorded ones leave."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(definition_completion, "POOL", 400)
+        patch.setattr(completion, "POOL", 400)
         yield
 
 

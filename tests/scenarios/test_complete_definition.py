@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from conformance.choices import SuiteName
 from conformance.cli import main
 from conformance.core.kills import kills
-from conformance.generate import definition_completion
+from conformance.generate import completion
 from conformance.generate.recorded import record_definition
 from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import Suite, open_suite
@@ -36,7 +36,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def completed(base: Path) -> Suite:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(definition_completion, "POOL", POOL)
+        patch.setattr(completion, "POOL", POOL)
         words = ("--dtypes", "f32", "--ranks", "3", "--out", base / "better")
         result = invoke("suite", "complete", base / "suite", *words)
     assert result.exit_code == 0, result.output

@@ -11,7 +11,7 @@ from conformance.cli import main
 from conformance.core.loader import load_operator
 from conformance.core.mutants import mutants_of
 from conformance.core.operator_reader import read_operator
-from conformance.generate import definition_completion
+from conformance.generate import completion
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import Partition, Survivors
 
@@ -53,7 +53,7 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Suite]:
     (folder / "own.Mean.yaml").write_text(MEAN)
     run("generate", "--op", folder / "own.Mean.yaml", "--drawn", 8, "--out", folder / "few")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(definition_completion, "POOL", 150)
+        patch.setattr(completion, "POOL", 150)
         run("suite", "complete", folder / "few", "--out", folder / "complete", "-j", 1)
     return open_suite(str(folder / "few")), open_suite(str(folder / "complete"))
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Hashable
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,50 +18,49 @@ import tiers
 import tiny
 from click.testing import CliRunner, Result
 
-from conformance.audit.coverage import coverage
 from conformance.cli import main
 from conformance.cli.generate import MAX_LISTED
 from conformance.cli.generate import _print_suite as print_suite
-from conformance.generate import drawn, plan
-from conformance.generate.pairs import Effort
-from conformance.generate.rank import Ranked, RankTask
+from conformance.generate import drawn
+from conformance.generate import suite as generation
+from conformance.generate.suite import PartitionTask, PartitionVectors
 from conformance.log.reader import read
-from conformance.specification import build, find_spec, mutants_of, violations
+from conformance.model import Vector
+from conformance.specification import build, find_spec, mutants_of, spec_digest, violations
 from conformance.suite import writer
 from conformance.suite.lint import lint
+from conformance.suite.origin import carried_origin
 from conformance.suite.packing import Packer
-from conformance.suite.store import open_suite
-from conformance.suite.writer import write_file
+from conformance.suite.store import Suite, open_suite
+from conformance.suite.unreachable import Unreachable
+from conformance.suite.writer import write_file, write_suite
 
 # What must not matter: the order of sets, and a machine that calls itself a build server.
 ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
 
 
 def generate(spec: Path, out: Path, *more: object) -> Result:
-    """The command in this process, with fewer draws; the same draws are made once.
+    """The command in this process, with fewer draws; the same cases are evaluated once.
 
     That they are the same in another process is tested with processes.
     """
     words = ["generate", "--op", str(spec), "--out", str(out), *map(str, more)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "make", partial(plan.make, effort=Effort(**tiny.EFFORT)))
-        patch.setattr(RankTask, "run", ranked)
+        tiny.draw_few(patch)
+        patch.setattr(PartitionTask, "run", evaluated)
         return CliRunner().invoke(main, words)
 
 
-RANKED: dict[Hashable, Ranked] = {}
-RUN = RankTask.run
+EVALUATED: dict[str, PartitionVectors] = {}
+RUN = PartitionTask.run
 
 
-def ranked(task: RankTask) -> Ranked:
-    """What is selected on a rank: by what decides it, whether there is a solver included."""
-    edges = tuple((edge.name, edge.when.text) for edge in task.spec.edges)
-    solver = importlib.util.find_spec("z3") is not None
-    mutants = tuple(fault.id for fault in mutants_of(task.spec))
-    key = (task.spec.op, edges, mutants, solver, task.rank, task.root, task.effort)
-    if key not in RANKED:
-        RANKED[key] = RUN(task)
-    return RANKED[key]
+def evaluated(task: PartitionTask) -> PartitionVectors:
+    """The vectors of a partition, by what decides them."""
+    key = (spec_digest(task.operator), task.partition, task.planned, task.seed, task.beside)
+    if str(key) not in EVALUATED:
+        EVALUATED[str(key)] = RUN(task)
+    return EVALUATED[str(key)]
 
 
 def process(code: str, *arguments: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
@@ -165,79 +162,53 @@ class TestSummary:
         manifest = open_suite(old).manifest
         count = manifest.counts["Tiny-1"]
         assert f"core: {len(manifest.vectors)} vectors" in shown.output
-        assert f"{count.value:5} value vectors,   2 negative tests" in shown.output
+        assert f"{count.value:5} value vectors, {count.reject:3} negative tests" in shown.output
+        assert count.value > 20
+        assert count.reject >= 4
         assert manifest.digest[:16] in shown.output
-        assert "have neither a case nor a proof" not in shown.output
+        killed = [fault for fault, kills in manifest.faults["Tiny-1"].items() if kills]
+        mutants = mutants_of(find_spec(str(spec)))
+        assert len(killed) > 0.8 * len(mutants)
+        assert f", {len(killed)} of {len(mutants)} mutants killed" in shown.output
 
-    def test_tells_the_mutation_score_and_warns_of_a_low_one(
-        self, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_warns_of_a_low_mutation_score(
+        self, spec: Path, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        counting = tiny.write(tmp_path, tiny.TEXT)
-        suite = open_suite(first)
-        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "core", first, 1.0)
-        counted = {
-            fault.id for fault in mutants_of(find_spec(str(counting))) if not fault.equivalent
-        }
-        killed = suite.manifest.faults["Tiny-1"].keys() & counted
-        assert 10 < len(killed) < 0.95 * len(counted)
+        operator, suite = find_spec(str(spec)), open_suite(first)
+        few = rewritten(tmp_path / "few", [one for one in suite.vectors() if one.case.reject])
+        mutants = {fault.id for fault in mutants_of(operator) if not fault.equivalent}
+        print_suite(few, {"Tiny-1": operator}, "core", few.path, 1.0)
         out, err = capsys.readouterr()
-        assert f", {100 * len(killed) // len(counted)} % of mutants killed" in out
-        assert f"{len(counted - killed)} mutants of Tiny-1 not killed: " in err
-        named = [fault for fault in counted - killed if f" {fault}," in err]
+        assert f", 0 of {len(mutants)} mutants killed" in out
+        assert f"{len(mutants)} mutants of Tiny-1 not killed: " in err
+        named = [fault for fault in mutants if f" {fault}," in err]
         assert len(named) >= MAX_LISTED - 1
-        assert f" and {len(counted - killed) - MAX_LISTED} more. " in err
-        assert ", or other patterns of data: " in err
-        assert "nan" in err.partition("or other patterns of data: ")[2]
-        every = f"conformance suite audit --suite {first} --op Tiny-1 --verbose"
+        assert f" and {len(mutants) - MAX_LISTED} more\n" in err
+        every = f"conformance suite audit --suite {few.path} --op Tiny-1 --verbose"
         assert every in out
         # A folder called like a shipped suite is not what --suite smoke means.
-        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", Path("smoke"), 1.0)
+        print_suite(few, {"Tiny-1": operator}, "smoke", Path("smoke"), 1.0)
         assert "conformance suite audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
         # A smoke suite makes no claim that survivors would weaken, so they are no warning.
-        print_suite(suite, {"Tiny-1": find_spec(str(counting))}, "smoke", first, 1.0)
+        print_suite(few, {"Tiny-1": operator}, "smoke", few.path, 1.0)
         out, err = capsys.readouterr()
         assert "survive" not in err
         (line,) = [one for one in out.splitlines() if one.startswith("    survived: ")]
-        assert {fault for fault in counted - killed if f" {fault}," in line} == set(named)
-        assert line.endswith(f" and {len(counted - killed) - MAX_LISTED} more")
+        assert {fault for fault in mutants if f" {fault}," in line} == set(named)
+        assert line.endswith(f" and {len(mutants) - MAX_LISTED} more")
         assert every in out
 
-    def test_a_suite_that_kills_all_is_not_warned_of(self, tmp_path: Path) -> None:
-        words = ["generate", "--op", "AdaptiveMaxPool-8", "--out", str(tmp_path / "out")]
-        shown = CliRunner().invoke(main, [*words, "--suite", "smoke"])
-        assert ", 100 % of mutants killed" in shown.stdout
-        assert "survive" not in shown.stderr
-
-    def test_what_cannot_be_is_proven_and_all_else_is_shown(self, spec: Path, first: Path) -> None:
-        """On one axis nothing differs from another; of the other three edges every pair is."""
-        manifest = open_suite(first).manifest
-        assert manifest.uncovered == ()
-        names = ["channels", "differs", "remainder", "strided"]
-        assert manifest.strength["Tiny-1"].infeasible == {
-            3: {(a, b): () for a in names for b in names if a <= b and "differs" in (a, b)},
-            4: {},
-        }
-        ranks, wrong = coverage(find_spec(str(spec)), manifest, open_suite(first).vectors())
-        assert wrong == []
-        assert all(one.complete for one in ranks)
-
-    def test_without_proofs_what_is_not_shown_is_listed(
-        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        found = importlib.util.find_spec
-        monkeypatch.setattr(
-            "importlib.util.find_spec", lambda name: None if name == "z3" else found(name)
-        )
-        shown = generate(spec, tmp_path / "out")
+    def test_a_suite_that_kills_all_that_show_is_not_warned_of(self, tmp_path: Path) -> None:
+        words = ["generate", "--op", "onnx.GlobalMaxPool-1", "--out", str(tmp_path / "out")]
+        shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.output
-        manifest = open_suite(tmp_path / "out").manifest
-        pairs = {(gap.rank, gap.edges) for gap in manifest.uncovered if not gap.dtype}
-        assert pairs == {
-            (3, ("differs", "differs")),
-            *((3, tuple(sorted((one, "differs")))) for one in ("channels", "remainder", "strided")),
-        }
-        assert f"contradiction found: {len(manifest.uncovered)} targets or pairs" in shown.output
-        assert shown.stderr.startswith("z3 is not installed: pairs of targets for which")
+        strength = open_suite(tmp_path / "out").manifest.strength["onnx.GlobalMaxPool-1"]
+        mutants = mutants_of(find_spec("onnx.GlobalMaxPool-1"))
+        shown_nowhere = {m.id for m in mutants if m.equivalent} | {*strength.parts.never_killed}
+        killed = len(mutants) - len(shown_nowhere)
+        assert f", {killed} of {len(mutants)} mutants killed" in shown.stdout
+        assert "survived" not in shown.stdout
+        assert "not killed" not in shown.stderr
 
     @pytest.mark.exhaustive
     def test_an_operator_is_made_once_however_often_it_is_named(
@@ -246,27 +217,19 @@ class TestSummary:
         assert generate(spec, tmp_path / "out", "--op", spec).exit_code == 0
         assert tiny.content(tmp_path / "out") == tiny.content(first)
 
-    def test_an_operator_without_a_vector_is_said(self, tmp_path: Path) -> None:
-        before, after = tiny.without_mutants().split("edges:\n")
-        impossible = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n\n"
-        spec = tiny.write(tmp_path, before + impossible + after[after.index("reject:") :])
-        shown = generate(spec, tmp_path / "out")
-        assert shown.exit_code == 0, shown.output
-        assert "   0 value vectors,   2 negative tests" in shown.output
-        assert "    no case meets these targets (proven): never\n" in shown.output
 
-    def test_a_target_that_nothing_decides_is_told_of_as_such(
-        self, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        more = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n"
-        spec = tiny.write(tmp_path, tiny.without_mutants().replace("edges:\n", more))
-        print_suite(open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0)
-        told = capsys.readouterr().out
-        assert "    no case was found that meets these targets (undecided): never\n" in told
-        print_suite(
-            open_suite(first), {"Tiny-1": find_spec(str(spec))}, "core", first, 1.0, narrowed=True
-        )
-        assert "never" not in capsys.readouterr().out
+def rewritten(folder: Path, vectors: list[Vector]) -> Suite:
+    """A suite of some vectors, of which no kills are known."""
+    operator = find_spec(str(tiny.write(folder.parent)))
+    return write_suite(
+        folder,
+        [(vector, ("core",)) for vector in vectors],
+        name="core",
+        seed=0,
+        versions={},
+        strength={operator.op: Unreachable()},
+        bases=[carried_origin(operator)],
+    )
 
 
 def draw(spec: Path, out: Path, count: int, *more: object) -> Result:
@@ -286,9 +249,11 @@ class TestDrawn:
     def test_it_has_so_many_and_the_negative_tests(self, spec: Path, tmp_path: Path) -> None:
         made = draw(spec, tmp_path / "out", 50)
         assert made.exit_code == 0, made.output
-        assert "50 value vectors,   2 negative tests" in made.output
         suite = open_suite(tmp_path / "out")
-        assert [len(piece) for piece in suite.manifest.chunks] == [20, 20, 10, 2]
+        pieces = [len(piece) for piece in suite.manifest.chunks]
+        assert pieces[:3] == [20, 20, 10]
+        assert f"50 value vectors, {pieces[3]:3} negative tests" in made.output
+        assert pieces[3] >= 4
         assert suite.name == "drawn"
         assert suite.verify() == lint(suite) == ()
         tiny_spec = find_spec(str(spec))
@@ -379,7 +344,7 @@ class TestRefusals:
         def began(*arguments: object, **options: object) -> None:
             raise AssertionError("work began")
 
-        monkeypatch.setattr(plan, "make", began)
+        monkeypatch.setattr(generation, "make_definitions", began)
 
     def test_a_folder_that_is_no_suite(self, spec: Path, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("\\begin{document}")
@@ -416,12 +381,12 @@ class TestRefusals:
         assert not (tmp_path / "o").exists()
 
     def test_a_specification_with_errors_shows_all_with_their_places(self, tmp_path: Path) -> None:
-        text = tiny.TEXT.replace("C > 1", "Channels > 1").replace("divisor:", "divisr:")
+        text = tiny.TEXT.replace("step == 1", "strides == 1").replace("value:", "valu:")
         file = tiny.write(tmp_path, text)
         shown = generate(file, tmp_path / "out")
         assert shown.exit_code == 2
         lines = text.splitlines()
-        for part in ("divisr:", "Channels"):
+        for part in ("valu:", "strides"):
             line = next(number for number, text in enumerate(lines, 1) if part in text)
             assert f"{file}:{line}:{lines[line - 1].index(part) + 1}: " in shown.stderr
         assert "Traceback" not in shown.stderr
@@ -522,20 +487,21 @@ Progress.at = lambda self, *what: print("working", flush=True)
     def test_a_process_that_dies_is_an_error_with_a_hint(
         self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(plan, "RankTask", Deadly)
+        tiny.draw_few(monkeypatch)
+        monkeypatch.setattr(generation, "PartitionTask", Deadly)
         shown = CliRunner().invoke(
             main, ["generate", "--op", str(spec), "--out", str(tmp_path / "out"), "-j", "2"]
         )
         assert shown.exit_code == 2
-        assert "a process ended while it worked on Tiny-1 rank 4" in shown.stderr
+        assert "a process ended while it worked on Tiny-1 f" in shown.stderr
         assert "hint: " in shown.stderr
         assert not (tmp_path / "out").exists()
 
 
-class Deadly(RankTask):
+class Deadly(PartitionTask):
     """Work that ends its process, as a machine without memory would."""
 
-    def run(self) -> Ranked:
+    def run(self) -> PartitionVectors:
         os._exit(1)
 
 

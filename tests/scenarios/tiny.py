@@ -2,76 +2,65 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
-from conformance.spec.loader import load_spec_text
-from conformance.specification import mutants_of
+import pytest
+
+from conformance.generate import plan as planning
+from conformance.generate import suite as generation
 
 TEXT = """\
-format: 1
 op: Tiny-1
-family: pooling
 summary: The mean of each pair of neighbours.
 document: {title: No document, url: "https://example.org/tiny"}
 
 types: {T: [f16, f32]}
 
 attributes:
-  strides: {type: int, per: axis, required: true, min: 1, draw: {max: 3}}
+  step: {min: 1}
 
 dims:
-  N: {min: 1, draw: {max: 1}}
-  C: {min: 1, draw: {max: 3}}
-  size: {per: axis, min: 2, draw: {max: 6}}
+  N: {min: 1}
+  size: {min: 2}
 
 inputs:
-  - {name: data, type: T, shape: [N, C, size], rank: [3, 4], patterns: [ramp, negative]}
+  - {name: data, type: T, shape: [N, size]}
 
-rules:
-  reduce: mean
-  out: (size - 2) // strides + 1
-  start: i * strides
-  taps: 2
-  divisor: prod(taps)
+define:
+  result:
+    at: {n: N, i: (size - 2) // step + 1}
+    value: "(data[n, i * step] + data[n, i * step + 1]) / 2"
 
 outputs:
-  - {name: result, type: T, holds: value, shape: [N, C, out]}
+  - {name: result, type: T}
 
-edges:
-  strided: {when: any(strides > 1), why: Windows lie apart.}
-  channels: {when: C > 1, why: More than one channel.}
-  remainder: {when: any((size - 2) % strides > 0), why: The last elements are in no window.}
-  differs: {when: axes > 1 and distinct(strides), why: Strides differ on every axis.}
-
-reject:
-  zero-stride: {set: {strides: 0}, breaks: strides.min, why: The window never moves.}
+profiles:
+  each-pair: {when: step == 1, why: Some take no step.}
 """
 
-EFFORT = {"base": 100, "aimed": 8, "children": 600, "rounds": 4, "condensing": 1, "strata": False}
+FEW = {"POOL": 40, "SMOKE_POOL": 40, "BESIDE": 4, "STARTS": 40}
 MAIN = f"""
-from functools import partial
 from conformance.cli import main, progress
-from conformance.generate import plan
+from conformance.generate import plan as planning, suite as generation
 progress.LINE_SECONDS = 1e6  # however slow the machine is
-from conformance.generate.pairs import Effort
-plan.make = partial(plan.make, effort=Effort(**{EFFORT}))
+vars(generation).update({FEW})
+planning.drawn_large = lambda *_: ()
 main()
 """
 """The command with fewer draws than it makes otherwise, as a program."""
 
 
-@cache
-def without_mutants() -> str:
-    """The specification, in which no mutant counts: hunting those that survive takes minutes."""
-    stated = (f"  {fault.id}: It does not count.\n" for fault in mutants_of(load_spec_text(TEXT)))
-    return f"{TEXT}equivalent:\n{''.join(stated)}"
+def draw_few(patch: pytest.MonkeyPatch) -> None:
+    """Let this process make as few draws as the program does."""
+    for name, count in FEW.items():
+        patch.setattr(generation, name, count)
+    patch.setattr(planning, "drawn_large", lambda *_: ())
 
 
-def write(folder: Path, text: str | None = None) -> Path:
-    """The specification as a file in ``folder``; by default without mutants that count."""
+def write(folder: Path, text: str = TEXT) -> Path:
+    """The specification as a file in ``folder``."""
     file = folder / "Tiny-1.yaml"
-    file.write_text(without_mutants() if text is None else text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     return file
 
 

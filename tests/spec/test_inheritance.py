@@ -10,50 +10,50 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from spec_examples import DOCUMENT, EXAMPLE
+from spec_examples import EXAMPLE
 
 from conformance.errors import Problem, SpecError
 from conformance.spec.inheritance import MAX_LINEAGE, extended
-from conformance.spec.lint import lint
-from conformance.spec.loader import load_spec, shipped_specs
 from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Source
+from conformance.specification import find_spec
 
-LATER = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)[1]
-HEAD = (
-    "format: 1\nop: Later-2\nextends: BlockMean-1\ndocument: {title: A, url: https://example.org}\n"
-)
+HEAD = "op: own.Later-2\nextends: own.BlockMean-1\nsummary: A\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "BlockMean-1.yaml").write_text(EXAMPLE)
+    (tmp_path / "own.BlockMean-1.yaml").write_text(EXAMPLE)
     return tmp_path
 
 
 def problems_of(folder: Path, text: str) -> tuple[Problem, ...]:
-    (folder / "Later-2.yaml").write_text(text)
+    (folder / "own.Later-2.yaml").write_text(text)
     with pytest.raises(SpecError) as caught:
-        load_spec(folder / "Later-2.yaml")
+        find_spec(str(folder / "own.Later-2.yaml"))
     return caught.value.problems
 
 
-def test_the_documented_example_loads(folder: Path) -> None:
-    (folder / "BlockMean-2.yaml").write_text(LATER)
-    spec = load_spec(folder / "BlockMean-2.yaml")
-    base = load_spec(folder / "BlockMean-1.yaml")
-    assert spec.lineage == ("BlockMean-2", "BlockMean-1")
-    assert base.lineage == ("BlockMean-1",)
-    assert (spec.document.title, spec.summary) == ("An example", base.summary)
-    assert spec.definitions["out"].text == "ceil_div(size, block)"
-    assert spec.definitions["start"] == base.definitions["start"]
-    assert (spec.interpretations, spec.require) == ((), ())
-    assert spec.quantities["block"].draw.max.text == "6"
-    assert spec.quantities["block"].min.text == "1"
-    assert {one.name for one in base.reject} - {one.name for one in spec.reject} == {
-        "block-too-large"
-    }
-    assert lint(spec) == ()
+def test_what_is_stated_anew_takes_the_place_of_what_was_there(folder: Path) -> None:
+    later = folder / "own.Later-2.yaml"
+    later.write_text(
+        HEAD
+        + """\
+attributes: {block: {min: 2}}
+let: {more: rest + 1}
+define: {result: {at: {n: N, c: C, i: "ceil_div(size, block)"}, outside: 0}}
+interpretations: {keeps-the-rest: null}
+"""
+    )
+    spec, base = find_spec(str(later)), find_spec(str(folder / "own.BlockMean-1.yaml"))
+    assert (spec.op, spec.data["summary"]) == ("own.Later-2", "A")
+    assert [*spec.let] == ["rest", "more"]
+    assert (spec.attributes["block"].min, spec.attributes["block"].per) == (2, "axis")
+    assert spec.data["define"]["result"]["at"]["i"] == "ceil_div(size, block)"
+    assert spec.data["define"]["result"]["term"] == base.data["define"]["result"]["term"]
+    assert (len(base.interpretations), spec.interpretations) == (1, ())
+    assert [one.name for one in spec.profiles] == [one.name for one in base.profiles] == ["whole"]
+    assert "document" not in spec.data  # what a file says of itself alone
 
 
 def _patched(base: Any, patch: Any) -> Any:
@@ -121,56 +121,55 @@ def _given(patch: Any, path: tuple[Any, ...]) -> bool:
 
 
 def test_a_problem_is_shown_in_the_file_that_has_it(folder: Path) -> None:
-    text = HEAD + "let:\n  rest:\nattributes:\n  block: {max: none}\n"
-    found = {(Path(one.file).name, one.line): one.message for one in problems_of(folder, text)}
+    found = problems_of(folder, HEAD + "let:\n  rest:\nrequire:\n  more: none > 0\n")
+    told = {(Path(one.file).name, one.line): one.message for one in found}
     lines = EXAMPLE.splitlines()
-    uses = {number for number, line in enumerate(lines, 1) if re.search("(any|all)\\(rest", line)}
-    assert found["Later-2.yaml", 8] == "unknown name 'none'"
-    inherited = {line: message for (name, line), message in found.items() if "1" in name}
+    uses = {number for number, line in enumerate(lines, 1) if re.search(r"rest (>|==) 0", line)}
+    assert told["own.Later-2.yaml", 7] == "unknown name 'none'"
+    inherited = {line: message for (name, line), message in told.items() if "Mean" in name}
     assert inherited == dict.fromkeys(uses, "unknown name 'rest'")
 
 
 @pytest.mark.parametrize(
-    "name", ["Nothing-1", "../BlockMean-1", "/etc/passwd", "5", "[a]", "{}", ""]
+    "name", ["own.Nothing-1", "../own.BlockMean-1", "/etc/passwd", "5", "[a]", "{}", ""]
 )
 def test_what_is_not_there_cannot_be_extended(folder: Path, name: str) -> None:
-    (problem, *_) = problems_of(folder, HEAD.replace("BlockMean-1", name))
+    (problem, *_) = problems_of(folder, HEAD.replace("own.BlockMean-1", name))
     assert problem.message == "there is no specification to extend"
-    assert (problem.line, problem.column) == (3, 1 + len("extends: ") if name else 9)
+    assert (problem.line, problem.column) == (2, 1 + len("extends: ") if name else 9)
 
 
 def test_only_what_is_there_is_taken_away(folder: Path) -> None:
-    (problem,) = problems_of(folder, HEAD + "edges:\n  no-such:\n")
-    assert (problem.message, problem.line) == ("there is no 'no-such' to take away", 6)
+    (problem,) = problems_of(folder, HEAD + "require:\n  no-such:\n")
+    assert (problem.message, problem.line) == ("there is no 'no-such' to take away", 5)
 
 
 def test_a_file_does_not_extend_itself(folder: Path) -> None:
-    (folder / "BlockMean-1.yaml").write_text(EXAMPLE + "extends: Later-2\n")
+    (folder / "own.BlockMean-1.yaml").write_text(EXAMPLE + "extends: own.Later-2\n")
     assert problems_of(folder, HEAD)[0].message == "there is no specification to extend"
 
 
 def test_a_file_of_the_same_name_extends_the_shipped_one(tmp_path: Path) -> None:
     path = tmp_path / "AvgPool-1.yaml"
-    path.write_text(
-        "format: 1\nop: AvgPool-1\nextends: AvgPool-1\nsummary: Ours.\n"
-        "document: {title: Ours, url: https://example.org}\n"
-    )
-    spec = load_spec(path)
-    assert spec.summary == "Ours."
-    assert spec.definitions == shipped_specs()["AvgPool-1"].definitions
+    path.write_text("op: AvgPool-1\nextends: AvgPool-1\nsummary: Ours.\n")
+    spec, shipped = find_spec(str(path)), find_spec("AvgPool-1")
+    assert spec.data["summary"] == "Ours."
+    assert spec.data["define"] == shipped.data["define"]
+    assert shipped.errata
     assert spec.errata == ()
 
 
 def test_a_chain_has_an_end(tmp_path: Path) -> None:
-    (tmp_path / "Link-0.yaml").write_text(EXAMPLE)
+    (tmp_path / "own.Link-0.yaml").write_text(EXAMPLE)
     for number in range(1, MAX_LINEAGE + 2):
         text = HEAD.replace("BlockMean-1", f"Link-{number - 1}").replace(
             "Later-2", f"Link-{number}"
         )
-        (tmp_path / f"Link-{number}.yaml").write_text(text)
-    assert load_spec(tmp_path / f"Link-{MAX_LINEAGE}.yaml").lineage[-1] == "Link-0"
+        (tmp_path / f"own.Link-{number}.yaml").write_text(text)
+    last = find_spec(str(tmp_path / f"own.Link-{MAX_LINEAGE}.yaml"))
+    assert last.data["let"] == {"rest": "size % block"}
     with pytest.raises(SpecError, match=f"more than {MAX_LINEAGE} files"):
-        load_spec(tmp_path / f"Link-{MAX_LINEAGE + 1}.yaml")
+        find_spec(str(tmp_path / f"own.Link-{MAX_LINEAGE + 1}.yaml"))
 
 
 def test_a_table_is_needed_to_extend() -> None:
@@ -181,47 +180,44 @@ def test_a_table_is_needed_to_extend() -> None:
 
 
 def test_an_attribute_written_in_another_way_keeps_its_place(folder: Path) -> None:
-    named = "attributes: {block_size: {as: block, draw: {max: 3}}}\n"
-    (folder / "Later-2.yaml").write_text(HEAD + named)
-    spec, base = load_spec(folder / "Later-2.yaml"), load_spec(folder / "BlockMean-1.yaml")
-    (block,) = spec.attributes
-    assert (block.name, block.key, block.required) == ("block_size", "block", True)
-    assert block.draw.max.text == "3"
-    assert list(spec.quantities) == list(base.quantities)
-    assert lint(spec) == ()
+    path = folder / "own.Later-2.yaml"
+    path.write_text(HEAD + "attributes: {block_size: {as: block, max: 3}}\n")
+    (block,) = find_spec(str(path)).attributes.values()
+    assert (block.spelling, block.name, block.min, block.max) == ("block_size", "block", 1, 3)
 
 
 def test_an_attribute_may_be_written_in_another_way_more_than_once(folder: Path) -> None:
-    (folder / "Later-2.yaml").write_text(HEAD + "attributes: {block_size: {as: block}}\n")
-    again = HEAD.replace("Later-2", "Later-3").replace("BlockMean-1", "Later-2")
-    (folder / "Later-3.yaml").write_text(again + "attributes: {edge-length: {as: block}}\n")
-    spec = load_spec(folder / "Later-3.yaml")
-    assert [one.name for one in spec.attributes] == ["edge-length"]
-    assert list(spec.quantities) == ["block", "N", "C", "size"]
+    (folder / "own.Later-2.yaml").write_text(HEAD + "attributes: {block_size: {as: block}}\n")
+    again = HEAD.replace("own.BlockMean-1", "own.Later-2").replace("op: own.Later-2", "op: own.X-3")
+    (folder / "own.X-3.yaml").write_text(again + "attributes: {edge-length: {as: block}}\n")
+    spec = find_spec(str(folder / "own.X-3.yaml"))
+    assert [*spec.spelled] == ["edge-length"]
+    assert [*spec.attributes] == ["block"]
+
+
+def spoiled_base(folder: Path) -> tuple[str, int]:
+    """The base with a problem inside of an attribute, and its line."""
+    base = folder / "own.BlockMean-1.yaml"
+    base.write_text(EXAMPLE.replace("block: {per: axis, min: 1}", "block: {per: axis, min: one}"))
+    return str(base), EXAMPLE[: EXAMPLE.index("block: {per")].count("\n") + 1
 
 
 def test_a_problem_inside_an_attribute_is_shown_where_it_was_written(folder: Path) -> None:
-    base = folder / "BlockMean-1.yaml"
-    text = base.read_text()
-    base.write_text(text.replace("draw: {max: 4}", "draw: {max: four}"))
-    line = text[: text.index("draw: {max: 4}")].count("\n") + 1
+    told = spoiled_base(folder)
     (problem,) = problems_of(folder, HEAD + "attributes: {block_size: {as: block}}\n")
-    assert (problem.file, problem.line) == (str(base), line)
+    assert (problem.file, problem.line) == told
 
 
 def test_a_problem_is_shown_in_the_file_that_has_it_through_others_between(folder: Path) -> None:
-    base = folder / "BlockMean-1.yaml"
-    text = base.read_text()
-    base.write_text(text.replace("draw: {max: 4}", "draw: {max: four}"))
-    (folder / "Between-1.yaml").write_text(HEAD.replace("Later-2", "Between-1"))
+    told = spoiled_base(folder)
+    (folder / "own.Between-1.yaml").write_text(HEAD.replace("Later-2", "Between-1"))
     (problem,) = problems_of(folder, HEAD.replace("BlockMean-1", "Between-1"))
-    line = text[: text.index("draw: {max: 4}")].count("\n") + 1
-    assert (problem.file, problem.line) == (str(base), line)
+    assert (problem.file, problem.line) == told
 
 
 def test_what_takes_an_attribute_away_may_give_another_its_name(folder: Path) -> None:
-    whole = "{as: block, type: int, per: axis, required: true, min: 1, draw: {max: 2}}"
-    text = f"attributes:\n  block:\n  block_size: {whole}\n"
-    (folder / "Later-2.yaml").write_text(HEAD + text)
-    (block,) = load_spec(folder / "Later-2.yaml").attributes
-    assert (block.name, block.draw.max.text) == ("block_size", "2")
+    path = folder / "own.Later-2.yaml"
+    whole = "{as: block, per: axis, min: 1, max: 2}"
+    path.write_text(HEAD + f"attributes:\n  block:\n  block_size: {whole}\n")
+    (block,) = find_spec(str(path)).attributes.values()
+    assert (block.spelling, block.max) == ("block_size", 2)

@@ -1,0 +1,268 @@
+"""Hypothesis strategies for the cases of an operator that is a definition.
+
+Sizes and attributes are drawn by their bounds, shapes follow from them; what a condition of the
+operator refuses is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from conformance.core.binding import Binding
+from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.operator import Attribute, Dimension, Operator, Tensor
+from conformance.core.plain import PlainVisitor
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES
+from conformance.errors import ConformanceError
+from conformance.model import Case
+
+SEEDS = 1 << 16
+MAX_EXTENT = 6
+"""The largest of most sizes; now and then there is one around a block."""
+
+MAX_TERMS = 1 << 17
+"""The most terms of a definition."""
+
+BLOCKS = (8, 16, 32, 64)
+MAX_AXES = 3
+TRIES = 100
+"""Draws for each case that is wanted, at most."""
+
+DRAWS = 12
+"""Draws for a case of a Hypothesis strategy, at most."""
+
+FAR = 1 << 100
+"""Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
+
+Sizes = tuple[int, ...]
+
+FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
+"""What float attributes are drawn from, beside their defaults."""
+
+
+def case_strategy(
+    operator: Operator, dtypes: Collection[str] = (), ranks: Collection[int] = ()
+) -> st.SearchStrategy[Case]:
+    """Draw valid cases; ``dtypes`` and ``ranks`` are all if empty."""
+
+    # Not an argument of the strategy: Hypothesis would print all that an operator says.
+    @st.composite
+    def cases(draw: st.DrawFn) -> Case:
+        def integer(low: int, high: int) -> int:
+            return draw(st.integers(FAR + low, FAR + high)) - FAR
+
+        # Drawn again here: what Hypothesis has to throw away too often fails its health check.
+        for _ in range(DRAWS):
+            case = Draw(operator, integer).case(tuple(dtypes))
+            if case is not None and (not ranks or case.rank in ranks):
+                return case
+        assume(condition=False)
+        raise AssertionError
+
+    return cases()
+
+
+def draw_cases(
+    operator: Operator,
+    count: int,
+    *,
+    seed: int,
+    dtypes: Collection[str] = (),
+    ranks: Collection[int] = (),
+) -> list[Case]:
+    """Draw so many valid cases without Hypothesis, which takes longer; fewer where most are not.
+
+    The same seed gives the same cases.
+    """
+    chance = Random(seed)  # noqa: S311 - no secret
+    cases: list[Case] = []
+    for _ in range(TRIES * count):
+        case = Draw(operator, chance.randint).case(tuple(dtypes))
+        if case is not None and (not ranks or case.rank in ranks):
+            cases.append(case)
+            if len(cases) == count:
+                break
+    return cases
+
+
+def is_small(binding: Binding, max_terms: int) -> bool:
+    """Return whether there is something to compute, and not too much of it.
+
+    An input may be large of which little is read, as where windows lie mostly outside.
+    """
+    if any(prod(shape) > max_terms for shape in binding.shapes.values()):
+        return False
+    for definition in binding.operator.define.values():
+        extents = binding.flat([*definition.at.values(), *definition.over.values()])
+        if not 0 < prod(extents) <= max_terms or min(extents, default=1) < 1:
+            return False
+    return True
+
+
+@dataclass
+class Draw:
+    """The values of one case, as they are drawn."""
+
+    operator: Operator
+    integer: Callable[[int, int], int]
+    values: dict[str, Any] = field(default_factory=dict)
+    max_terms: int = MAX_TERMS
+
+    def case(self, dtypes: tuple[str, ...]) -> Case | None:
+        """A case; None if what was drawn is not valid."""
+        operator = self.operator
+        types = {
+            variable: self.pick(tuple(t for t in allowed if not dtypes or t in dtypes) or allowed)
+            for variable, allowed in operator.types.items()
+        }
+        self.groups()
+        lists = [a for a in operator.attributes.values() if a.list]
+        attributes = self.attributes([a for a in operator.attributes.values() if not a.list])
+        for dim in operator.dims.values():
+            self.values[dim.name] = self.dimension(dim)
+        # Lists may repeat dimensions, so they are drawn after them.
+        attributes |= self.attributes(lists)
+        try:
+            shapes, operands = self.shapes()
+            binding = Binding(operator, attributes, shapes, operands)
+            valid = not binding.violations() and is_small(binding, self.max_terms)
+        except ConformanceError:
+            return None
+        pattern = SEPARATOR.join(map(self.pattern, patterns_of(operator, types)))
+        seed = self.integer(0, SEEDS - 1)
+        case = Case(operator.op, types, shapes, attributes, operands, pattern, seed)
+        return case if valid else None
+
+    def pattern(self, patterns: tuple[str, ...]) -> str:
+        """How a tensor is filled, of the ways that there are."""
+        return str(self.pick(patterns))
+
+    def pick(self, values: tuple[Any, ...]) -> Any:
+        return values[self.integer(0, len(values) - 1)]
+
+    def one_in(self, parts: int) -> bool:
+        """True once in so many; what shrinks is False."""
+        return self.integer(0, parts - 1) == parts - 1
+
+    def extent(self) -> int:
+        if self.one_in(12):
+            return int(self.pick(BLOCKS)) + self.integer(-1, 1)
+        return self.integer(1, MAX_EXTENT)
+
+    def groups(self) -> None:
+        """How many axes each group has that shapes tell of."""
+        dims, attributes = self.operator.dims.values(), self.operator.attributes.values()
+        stretched = {dim.per for dim in dims if dim.broadcast}
+        named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
+        for group in sorted(map(str, named - {None} - self.operator.groups.keys())):
+            least = 0 if group in stretched else 1
+            count = self.integer(least, MAX_AXES - (group in stretched))
+            self.values[group] = tuple(range(count))
+
+    def dimension(self, dim: Dimension) -> Any:
+        """The extent of a dimension, or one for each axis."""
+        return tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
+
+    def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
+        """The values of attributes, without those that are left out."""
+        values = {attribute.spelling: self.attribute(attribute) for attribute in attributes}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def departs(self, attribute: Attribute) -> bool:
+        """Whether an attribute that has a default is given."""
+        return self.one_in(2 if not attribute.list else 4)
+
+    def attribute(self, attribute: Attribute) -> Any:
+        """The value of an attribute; None where its default is left out."""
+        has_default = attribute.default is not None
+        if has_default and not self.departs(attribute):
+            default = attribute.default
+            self.values[attribute.name] = (
+                (default,) * len(self.values[attribute.per]) if attribute.per else default
+            )
+            if attribute.list:
+                self.values[attribute.name] = tuple(default)
+            return None
+        if attribute.words and not attribute.list and self.one_in(2):
+            word = self.pick(tuple(attribute.words))
+            number = attribute.words[word]
+            self.values[attribute.name] = (
+                (number,) * len(self.values[attribute.per]) if attribute.per else number
+            )
+            return word
+        value = self.value(attribute)
+        self.values[attribute.name] = tuple(value) if isinstance(value, list) else value
+        return value
+
+    def value(self, attribute: Attribute) -> Any:
+        """The value of an attribute that is given."""
+        if attribute.list:
+            axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
+            return [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
+        if attribute.per:
+            return [self.entry(attribute) for _ in self.values[attribute.per]]
+        return self.entry(attribute)
+
+    def entry(self, attribute: Attribute) -> Any:
+        if attribute.type == "word":
+            return self.pick(attribute.values)
+        if attribute.type == "bool":
+            return bool(self.integer(0, 1))
+        if attribute.type in DTYPES:
+            return self.pick(FLOATS)
+        low = -2 if attribute.min is None else attribute.min
+        high = low + 3 if attribute.max is None else attribute.max
+        return self.integer(low, high)
+
+    def shapes(self) -> tuple[dict[str, Sizes], dict[str, Sizes]]:
+        """The shapes of tensors, and the entries of those that have some.
+
+        Optional ones may be left out.
+        """
+        shapes, operands = {}, {}
+        for tensor in self.operator.inputs:
+            if tensor.absent is not None and self.one_in(3):
+                continue
+            if tensor.entries is None:
+                shapes[tensor.name] = self.shape(tensor)
+            else:
+                operands[tensor.name] = self.entries_of(tensor.entries)
+        return shapes, operands
+
+    def entries_of(self, entries: Attribute) -> tuple[int, ...]:
+        """The entries of a tensor that decides shapes, one for each axis."""
+        return tuple(self.extent() for _ in self.values[str(entries.per)])
+
+    def shape(self, tensor: Tensor) -> tuple[int, ...]:
+        items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]
+        shape: list[int] = []
+        for item in items:
+            entries = self.evaluate(item)
+            part = list(entries) if isinstance(entries, tuple) else [entries]
+            dim = self.operator.dims.get(str(item.value)) if item.op == "name" else None
+            if dim is not None and dim.broadcast:
+                part = self.stretched(part)
+            shape += map(int, part)
+        return tuple(self.stretched(shape) if tensor.broadcast else shape)
+
+    def stretched(self, shape: list[int]) -> list[int]:
+        """The last dimensions, some of them 1, so that they are stretched."""
+        kept = shape[self.integer(0, len(shape)) if self.one_in(2) else 0 :]
+        return [1 if self.one_in(4) else n for n in kept]
+
+    def evaluate(self, node: Node) -> Any:
+        def lookup(name: str) -> Any:
+            if name not in self.values and name in self.operator.let:
+                self.values[name] = visitor.visit(self.operator.let[name])
+            return self.values[name]
+
+        visitor = PlainVisitor(lookup, {})
+        return visitor.visit(node)
