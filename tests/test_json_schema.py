@@ -39,7 +39,7 @@ def documents() -> Iterator[tuple[str, JsonSchema, Any]]:
             data = parse_yaml(path.read_text(), path.name).data
             if "extends" not in data:
                 yield path.stem, load_schema(f"spec/{kind}.schema.json"), data
-    for path in sorted((ROOT / "specs/faults/core").glob("*.yaml")):
+    for path in sorted((ROOT / "specs/faults").glob("*.yaml")):
         data = parse_yaml(path.read_text(), path.name).data
         yield path.stem, load_schema("core/faults.schema.json"), data
     vectors = directory("vectors")

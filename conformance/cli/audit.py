@@ -52,7 +52,7 @@ Examples:
   conformance suite audit --holdout
       would the suite kill mutants it was not selected for?
 
-A mutant is an operator with one thing wrong: a known bug (specs/faults/core/), a text of its
+A mutant is an operator with one thing wrong: a known bug (specs/faults/), a text of its
 definition that is replaced, or a code path or a number format that goes wrong. It is killed if
 a vector tells its outputs from the correct ones; the mutation score is the share of mutants
 that are killed.

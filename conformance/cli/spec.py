@@ -143,9 +143,9 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
 
     Exits with 2 if there is any problem.
     """
-    from conformance.resources import directory
+    from conformance.core.loader import shipped_files
 
-    are_clean = [_lint(file) for file in files or sorted(directory("specs").glob("core/*.yaml"))]
+    are_clean = [_lint(file) for file in files or shipped_files()]
     if not all(are_clean):
         ctx.exit(EXIT_USAGE)
 
@@ -188,7 +188,6 @@ def _lint(file: Path) -> bool:
 
 def _is_shipped(file: Path) -> bool:
     """Return whether an existing file is shipped with the package."""
-    from conformance.resources import directory
+    from conformance.core.loader import shipped_files
 
-    shipped = directory("specs") / "core" / file.name
-    return shipped.exists() and shipped.samefile(file)
+    return any(shipped.samefile(file) for shipped in shipped_files())

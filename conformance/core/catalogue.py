@@ -1,6 +1,6 @@
 """The catalogue of known bugs, in words by role.
 
-A file of ``specs/faults/core/`` holds the mutants of one kind. What its texts name is a role: the
+A file of ``specs/faults/`` holds the mutants of one kind. What its texts name is a role: the
 name that an operator gives it, or what the operator's ``roles`` map it to. An operator has a mutant
 if it has all of its roles. The format: docs/fault-format.md.
 """
@@ -98,7 +98,7 @@ def _read(operator: Operator) -> tuple[tuple[Mutant, ...], tuple[LeftOut, ...]]:
 
 @cache
 def _files() -> tuple[Source, ...]:
-    paths = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+    paths = sorted((directory("specs") / "faults").glob("*.yaml"))
     return tuple(_sound(parse_yaml(read_text(path), str(path))) for path in paths)
 
 

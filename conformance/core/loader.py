@@ -24,13 +24,19 @@ NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
 def folder() -> Path:
     """Return the folder of the shipped operators; each has a file of its name."""
-    return directory("specs") / "core"
+    return directory("specs")
+
+
+@cache
+def shipped_files() -> tuple[Path, ...]:
+    """List the files of the shipped operators."""
+    return tuple(sorted(folder().glob("*-[0-9]*.yaml")))
 
 
 @cache
 def shipped_names() -> tuple[str, ...]:
     """List the shipped operators."""
-    return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
+    return tuple(path.stem for path in shipped_files())
 
 
 def load_operator(op: str) -> Operator:

@@ -1,7 +1,7 @@
 """Strata of definitions: shapes for which implementations have code of their own, by roles.
 
 A family of operators is known by its roles: words as ``window`` or ``depth``, for which a
-specification has a name or an expression. ``specs/strata/core.yaml`` speaks of roles alone, so a
+specification has a name or an expression. ``specs/strata.yaml`` speaks of roles alone, so a
 stratum applies to every operator that has them.
 """
 
@@ -97,7 +97,7 @@ def inapplicable_strata(operator: Operator, file: Path | None = None) -> Mapping
 
 
 def _shipped() -> Path:
-    return directory("specs") / "strata" / "core.yaml"
+    return directory("specs") / "strata.yaml"
 
 
 @lru_cache(maxsize=8)

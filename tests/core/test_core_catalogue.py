@@ -26,7 +26,7 @@ from conformance.resources import directory
 from conformance.spec.catalogue import StatedEquivalence, Why
 from conformance.suite.recorded_cases import read_recorded_cases, recorded_cases_file
 
-FILES = sorted((directory("specs") / "faults" / "core").glob("*.yaml"))
+FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
 LATEST = (
     "Convolution-1",
     "GroupConvolution-1",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -77,9 +76,7 @@ def vectors() -> dict[str, Vector]:
                 pattern="lowest",
             ),
         ),
-        "refused": build(
-            MAX, replace(adaptive(MAX.op, "f32", (6,), ()), reject="output_size.shape")
-        ),
+        "refused": build(MAX, adaptive(MAX.op, "f32", (6,), (), reject="output_size.shape")),
     }
 
 
@@ -163,9 +160,9 @@ class TestOutput:
         assert line(lines, "operator") == "AvgPool-1"
         assert line(lines, "level") == "must"
         assert line(lines, "exclude-pad") == "false"
-        assert line(lines, "kernel") == "2,2"
+        assert "  kernel         2,2" in lines
         assert line(lines, "data") == "f32 1x1x3x4"
-        assert "pads-begin-only" in " ".join(lines)
+        assert "pads_begin is 1 on an axis" in " ".join(lines)
         assert any(text.endswith("]]]]") for text in lines)
 
     def test_what_is_expected(self, suite: Suite) -> None:
@@ -194,16 +191,16 @@ class TestOutput:
         answer = vectors()["bf16"].answers[0]
         at = (0, 0, 0)
         assert f"{float(answer.lo[at]):.7g}"[:8] in line(lines, "0,0,0")
-        assert f" {answer.expected[at]:.10g} " in line(lines, "0,0,0")
+        assert line(lines, "0,0,0").startswith(f"{answer.expected[at]:.10g} ")
 
     def test_nan(self, suite: Suite) -> None:
         lines = shown(suite, "nan")
-        assert any(text.endswith(" nan  nan") for text in lines)
+        assert line(lines, "0,0,1") == "nan nan"
         assert "nan" in next(text for text in lines if "[[[" in text)
 
     def test_a_sum_that_may_overflow(self, suite: Suite) -> None:
         lines = shown(suite, "large", "--element", "0,0,1")
-        assert line(lines, "native") == "anything (it may overflow)"
+        assert line(lines, "native") == "44320.0 to inf"
         assert line(lines, "standard") == line(lines, "exact")
         # Not the shortest form, 60350.0, which is another number.
         value = int(vectors()["large"].answers[0].rounded[0, 0, 1])
@@ -222,7 +219,7 @@ class TestOutput:
     def test_a_vector_that_must_be_rejected(self, suite: Suite) -> None:
         lines = shown(suite, "refused")
         assert "must be rejected: " in " ".join(lines)
-        assert line(lines, "output_size") == "empty (i32)"
+        assert line(lines, "output_size") == "empty (i64)"
         assert not any("expected" in text for text in lines)
 
     def test_a_large_one_stays_short(self, suite: Suite) -> None:
@@ -250,14 +247,14 @@ class TestOutput:
 
 
 class TestElement:
-    def test_taps_divisor_and_precisions(self, suite: Suite) -> None:
+    def test_what_is_read_and_precisions(self, suite: Suite) -> None:
         lines = shown(suite, "plane", "--element", "0,0,0,1")
         data = vectors()["plane"].inputs[0][0, 0]
-        assert line(lines, "at") == "1 2"
-        assert line(lines, "-1") == ". ."
-        assert line(lines, "0") == f"{float(data[0, 1])} {float(data[0, 2])}"
-        assert "    2 of 4 taps are on data; a dot is padding" in lines
-        assert "    the sum is divided by 4" in lines
+        assert line(lines, "at") == "0 1 2 3"
+        assert line(lines, "-1") == ". [.] [.] ."
+        first = [f"{value:g}" for value in data[0]]
+        assert line(lines, "0") == f"{first[0]} [{first[1]}] [{first[2]}] {first[3]}"
+        assert any("2 elements read, 2 positions outside." in text for text in lines)
         mean = float(data[0, 1] + data[0, 2]) / 4
         for name in ("expected", "exact", "standard", "native"):
             assert line(lines, name) == str(mean)
@@ -271,7 +268,8 @@ class TestElement:
     def test_a_huge_window_is_cut(self, suite: Suite) -> None:
         lines = shown(suite, "whole", "--element", "0,0,0,0")
         assert len(lines) < 40
-        assert "    ... 112 of 3249 taps are shown" in lines
+        assert any("3,249 elements read." in text for text in lines)
+        assert line(lines, "at") == "0 1 2 3 4 53 54 55 56"
 
     @pytest.mark.parametrize("text", ["0,0", "0,0,3", "0,0,-1", "a,b,c", "", "0,0,0,0"])
     def test_one_that_is_not_there(self, suite: Suite, text: str) -> None:

@@ -84,7 +84,7 @@ def test_one_s_own_has_those_that_it_has_words_for(tmp_path: Path) -> None:
 
 
 def test_every_stratum_names_public_kernels() -> None:
-    data = yaml.safe_load((directory("specs") / "strata" / "core.yaml").read_text("utf-8"))
+    data = yaml.safe_load((directory("specs") / "strata.yaml").read_text("utf-8"))
     strata = [one for family in data["families"].values() for one in family["strata"].values()]
     assert len(strata) > 50
     assert all(source.startswith("https://") for one in strata for source in one["sources"])
