@@ -141,10 +141,7 @@ class TestReference:
         assert mean.dtype == np.float64
         assert mean.tolist() == [[[float(exact)]]]
 
-    def test_it_can_be_called_again_and_stays_a_package(self):
-        from conformance.reference import evaluate
-
-        assert callable(evaluate)
+    def test_it_can_be_called_again(self):
         data, size = np.ones((1, 1, 3), np.float32), np.array([2])
         for _ in range(2):
             values, indices = conformance.reference("AdaptiveMaxPool-8", [data, size], {})

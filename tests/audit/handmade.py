@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from conformance.core.answers import answers, readings
+from conformance.core.mutant_changes import TextChange
 from conformance.dtypes import DTYPES
 from conformance.model import Case, Vector
-from conformance.reference import answers, facts
-from conformance.reference.readings import readings
 from conformance.spec.catalogue import Mutant
-from conformance.spec.rule_change import make_rule_change
 from conformance.specification import find_spec
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
@@ -56,27 +55,25 @@ def made(case: Case, data: Array) -> Vector:
     """The vector of a valid case with data of its own, in the case's type."""
     spec = find_spec(case.op)
     data = data.astype(DTYPES[case.types["T"]].numpy)
-    base = answers(spec, case, [data])
-    env = facts(spec, case, [data])
+    inputs = (data, *(np.array(value, np.int64) for value in case.operands.values()))
+    base = answers(spec, case, inputs)
     return Vector(
         id=case.id,
         case=case,
         level="must",
-        edges=tuple(edge.name for edge in spec.edges if edge.when.evaluate(env)),
+        edges=(),
         description="",
         source="",
-        inputs=(data, *(np.array(value, np.int64) for value in case.operands.values())),
+        inputs=inputs,
         answers=base,
-        readings=readings(spec, facts(spec, case, [data]), base),
+        readings=readings(spec, case, inputs, base),
     )
 
 
 def fault(
-    name: str, replace: dict[str, str], *, op: str = AVG, where: str | None = None, **more: str
+    name: str, texts: dict[str, str], *, op: str = AVG, where: str = "", **more: Any
 ) -> Mutant:
-    """A fault that replaces some rules; ``more`` are further fields."""
-    kind = more.pop("kind", "made")
-    made_variant = make_rule_change(find_spec(op), name, replace, where=where)
-    return Mutant(
-        id=name, kind=kind, op=op, change=made_variant, description=f"Has {name}.", **more
-    )
+    """A fault that has other texts in some places; ``more`` are further fields."""
+    edits = tuple((place, "", text) for place, text in texts.items())
+    change = TextChange(name, edits, where=where)
+    return Mutant(name, more.pop("kind", "made"), op, change, f"Has {name}.", **more)

@@ -11,10 +11,12 @@ from conformance.audit.kills import Kill
 from conformance.audit.score import MutationScore
 from conformance.suite.entries import Entry
 
-A = fault("a", {"divisor": "1"}, kind="divisor")
-B = fault("b", {"strides": "1"}, kind="window")
-C = fault("c", {"kernel": "1"}, kind="window")
-SAME = fault("same", {"divisor": "2"}, kind="special", equivalent="It is the same.")
+FINISH = "define.result.finish"
+
+A = fault("a", {FINISH: "1"}, kind="divisor")
+B = fault("b", {"let.moves": "1"}, kind="window")
+C = fault("c", {"let.taps": "1"}, kind="window")
+SAME = fault("same", {FINISH: "2"}, kind="special", equivalent="It is the same.")
 
 
 def entry(vector_id: str, *edges: str, dtype: str = "f32") -> Entry:

@@ -13,11 +13,13 @@ from conformance.audit.kills import Kill
 from conformance.audit.score import MutationScore, kill_levels, kinds
 from conformance.spec.catalogue import Mutant
 
-A = fault("a", {"divisor": "1"}, kind="divisor")
-B = fault("b", {"divisor": "2"}, kind="divisor")
-C = fault("c", {"strides": "1"}, kind="window")
-EXCUSED = fault("excused", {"divisor": "3"}, kind="divisor", excused_by="clip-divisor")
-EQUIVALENT = fault("same", {"divisor": "4"}, kind="window", equivalent="It is the same.")
+FINISH = "define.result.finish"
+
+A = fault("a", {FINISH: "1"}, kind="divisor")
+B = fault("b", {FINISH: "2"}, kind="divisor")
+C = fault("c", {"let.moves": "1"}, kind="window")
+EXCUSED = fault("excused", {FINISH: "3"}, kind="divisor", excused_by="clip-divisor")
+EQUIVALENT = fault("same", {FINISH: "4"}, kind="window", equivalent="It is the same.")
 ALL = (A, C, EXCUSED, B, EQUIVALENT)
 
 

@@ -5,9 +5,9 @@ at the end, a rounded reciprocal at the end, and terms scaled by it first; in th
 accumulator that the precision allows, then rounded to T.
 
 **Windows.** Every graded mean of a suite, and generated ones of 1 to 4096 taps: four patterns of
-`conformance.families.pooling.patterns` with fixed seeds, and *stalled* ones that are made to be
-hard: a 1 followed by numbers of half its last place in the accumulator, each of which a forward
-sum loses.
+`conformance.core.patterns` with fixed seeds, and *stalled* ones that are made to be hard: a 1
+followed by numbers of half its last place in the accumulator, each of which a forward sum loses.
+Where the windows lie is computed by the second implementation, ``tests/reference/second.py``.
 
 **TOSA** (specification 1.0.2: "Dot product accuracy requirements" under 1.10.3, AVG_POOL2D in
 2.3.2, test data in Appendix A), in our words. Let m be the smallest normal number of T, b the mean
@@ -25,25 +25,29 @@ and it has no f64 and no accumulation in bf16.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import count, product
-from math import isqrt, prod
+from math import isqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.core.answers import accumulator, answers
+from conformance.core.data import inputs_of
+from conformance.core.integers import as_wide, decode, round_ratio
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.model import OPEN_BIT, Answer, Case
-from conformance.reference import answers, facts
-from conformance.reference.exact import as_wide, decode, round_ratio
-from conformance.reference.mean_bounds import accumulator
-from conformance.reference.values import data_of
 from conformance.specification import find_spec
 from conformance.suite.store import Suite
+
+sys.path.append(str(Path(__file__).parents[1] / "reference"))
+import second
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 96, 256, 384, 1024, 4096)
 PATTERNS = ("normal", "cancel", "steady", "wide")
@@ -115,25 +119,21 @@ class Means:
 
 def means_of(case: Case, data: Array, answer: Answer, precision: str) -> Iterator[Means]:
     """The graded means of one case with finite taps and ends, by their number of taps."""
-    env = facts(find_spec(case.op), case, [data])
-    if env["reduce"] != "mean":
-        return
-    flat, counted = (table.reshape(prod(table.shape[:-1]), table.shape[-1]) for table in env.table)
-    kernel = np.ones((1,) * len(env.out), np.int64)
-    for taps in env.per_axis("taps"):
-        kernel = kernel * taps
-    kernel, divisor = (np.broadcast_to(a, env.out).ravel() for a in (kernel, env["divisor"]))
+    sizes = case.operands.get("output_size", ())
+    _, found = second.windows(case.op, data.shape[2:], case.attributes, sizes, frozenset())
     native = precision == "native" and answer.lo_native is not None
     ends = (answer.lo_native, answer.hi_native) if native else (answer.lo, answer.hi)
-    lo, hi = (np.asarray(end).reshape(-1, len(flat)) for end in ends)
+    lo, hi = (np.asarray(end).reshape(-1, len(found)) for end in ends)
     graded = np.isfinite(lo) & np.isfinite(hi)
     if answer.open is not None:
         graded &= (answer.open.reshape(graded.shape) & OPEN_BIT[precision]) == 0
     planes = data.reshape(len(lo), -1)
-    on_data = counted.sum(axis=1)
+    kernel = np.array([window.length for window in found])
+    divisor = np.array([window.divisor or 0 for window in found])  # 0 where nothing is graded
+    on_data = np.array([len(window.taps) for window in found])
     for n in sorted(set(on_data.tolist()) - {0}):
         (windows,) = np.nonzero(on_data == n)
-        taps = planes[:, flat[windows][counted[windows]].reshape(-1, n)]
+        taps = planes[:, [found[window].taps for window in windows]]
         kept = graded[:, windows] & np.isfinite(taps).all(axis=-1)
         window = np.broadcast_to(windows, kept.shape)[kept]
         yield Means(
@@ -166,7 +166,7 @@ def generated_means(dtype: str, precision: str, sizes: Iterable[int] = SIZES) ->
     found: list[Means] = []
     for seed, (n, pattern) in enumerate(product(sizes, PATTERNS)):
         case = one_window(dtype, (1, WINDOWS, n), pattern, seed)
-        found += answered(case, data_of(find_spec(case.op), case)[0], precision)
+        found += answered(case, inputs_of(find_spec(case.op), case)[0], precision)
     for n in sizes:
         found += answered(
             one_window(dtype, (1, 1, n)), stalled(n, DTYPES[dtype], precision), precision
@@ -189,7 +189,9 @@ def one_window(dtype: str, shape: tuple[int, ...], pattern: str = "stalled", see
 
 
 def answered(case: Case, data: Array, precision: str) -> Iterator[Means]:
-    return means_of(case, data, answers(find_spec(case.op), case, [data])[0], precision)
+    return means_of(
+        case, data, answers(find_spec(case.op), case, [data, np.ones(1, np.int64)])[0], precision
+    )
 
 
 def _by_taps(found: Iterable[Means]) -> list[Means]:

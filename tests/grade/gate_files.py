@@ -6,7 +6,7 @@ from datetime import date
 
 from conformance.grade.gate import load_gate
 from conformance.model import Case, Result, Status, Witness
-from conformance.spec.loader import shipped_specs
+from conformance.specification import shipped_specs
 
 TODAY = date(2026, 6, 15)
 WRONG = Witness("result", (0,), "1.0", "1.0", "1.0", "1.0", "2.0", 1.0, 1, 4)
@@ -44,8 +44,10 @@ def never(result, mutants):
 
 
 def case(rank, dtype="f32", **attributes):
-    shape = (1,) * rank
-    return Case("AvgPool-1", {"T": dtype}, {"data": shape}, attributes)
+    ones, zeros = [1] * (rank - 2), [0] * (rank - 2)
+    given = {"kernel": ones, "strides": ones, "pads_begin": zeros, "pads_end": zeros}
+    given |= {"exclude-pad": True, **attributes}
+    return Case("AvgPool-1", {"T": dtype}, {"data": (20,) * rank}, given)
 
 
 class Watched:

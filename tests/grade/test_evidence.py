@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from made import answer, indices, steps, values, vector
 
+from conformance.core.operator_reader import read_operator
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import ADOPTED, ALL_OPEN, FOLLOWED, NEITHER, OPEN_BIT, Status
-from conformance.spec.loader import shipped_specs
 
 
 def shows(asked, *outputs, level="must", precision="standard"):
@@ -166,11 +166,40 @@ class TestCombinations:
 
 LOW = -(2.0**127)
 
+LARGEST = """
+op: own.Largest
+types: {T: [f32]}
+dims: {K: {}}
+inputs: [{name: data, type: T, shape: [K]}]
+define:
+  result:
+    at: {}
+    over: {k: K}
+    term: "data[k]"
+    combine: max
+    finish: max(total, lowest(data))
+  indices: {at: {}, over: {k: K}, term: "data[k]", combine: first_max, finish: k}
+outputs: [{name: result, type: T}, {name: indices, type: i64}]
+interpretations:
+  minus-infinity-kept:
+    question: largest of minus infinity alone
+    adopted: the lowest finite number
+    answer: minus infinity
+    why: It is the largest.
+    change: {define.result.finish: total}
+  minus-infinity-unnamed:
+    question: index of minus infinity alone, where that is kept
+    adopted: the first
+    answer: "0"
+    why: A search that takes what is more never leaves its start.
+    change: {define.result.finish: total, define.indices.finish: 0 * k}
+"""
+
 
 class TestOneThatHoldsAnother:
     """Where minus infinity is kept as the largest, its index is a question of its own."""
 
-    spec = shipped_specs()["MaxPool-14"]
+    spec = read_operator(LARGEST)
 
     def asked(self, kept, unnamed):
         """A window of minus infinity alone; the base writes a low number, and index 0."""

@@ -7,7 +7,7 @@ from gate_files import TODAY, never, result, unasked, written
 
 from conformance.grade.gate import Gate, load_gate, merge_summaries
 from conformance.model import Status
-from conformance.spec.loader import shipped_specs
+from conformance.specification import shipped_specs
 
 KNOWN = """\
 known:

@@ -10,7 +10,7 @@ from gate_files import written
 from conformance.grade.gate import load_known, load_required
 from conformance.grade.known_failures import NARROWING
 from conformance.json_schema import load_schema
-from conformance.spec.loader import shipped_specs
+from conformance.specification import shipped_specs
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ from conformance.failure_kind import FailureKind
 from conformance.grade.findings import group_failures
 from conformance.grade.gate import load_gate, load_known
 from conformance.model import Status
-from conformance.spec.loader import shipped_specs
+from conformance.specification import shipped_specs
 
 RESULTS = [
     result("a", "ceil", kind="value"),
@@ -86,7 +86,7 @@ class TestWhatAnEntryNames:
             tmp_path, "ranks: [4, 6], reason: x", case_of=lambda i: cases.get(i, case(3))
         )
         assert ranks.marks == {"b": "known.yaml:2"}
-        when = "op: AvgPool-1, when: all(kernel == 2) and rank == 3, reason: x"
+        when = "op: AvgPool-1, when: all(kernel == 2) and rank_of(data) == 3, reason: x"
         found = watched(tmp_path, when, case_of=lambda i: cases.get(i, case(4, kernel=[9, 9])))
         assert found.marks == {"a": "known.yaml:2"}
 
@@ -179,7 +179,7 @@ class TestNeverAWholeOperator:
             "dtypes: [f64, f32]",
             "op: Other-1, dtypes: [f64, f32]",
             "ranks: [3]",
-            "op: AvgPool-1, when: rank == 3",
+            "op: AvgPool-1, when: rank_of(data) == 3",
         ],
     )
     def test_with_a_narrowing_that_leaves_nothing_out(self, tmp_path, entry):

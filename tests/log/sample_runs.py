@@ -244,7 +244,7 @@ def failing(number: int = 400) -> Events:
     results = [replaced.get(result.id, result) for result in results]
     head = header(by_op(results))
     found = [
-        _finding("ceil-overrun: 10 of 14 vectors with wrong values in result", overrun, _WINDOW),
+        _finding("ceil-overrun: 10 of 14 vectors with wrong values in result", overrun, _READS),
         _finding("5 of 80 vectors raised an exception", raised),
         _finding("zero-stride: accepted, though they must be rejected", accepted),
     ]
@@ -387,8 +387,11 @@ def hostile(text: str = HOSTILE) -> Events:
     head["suite"] |= {"name": text, "digest": text}
     head["options"]["ops"] = [text]
     head["started"] = text
-    window = {"input": [[text, 1.5]], "positions": [[0], [-1, 0, 1]], "divisor": 3}
-    detail = {"window": window, "show": text, text: text}
+    part = {"at": [], "rows": [0], "columns": [0], "counts": [[1]], "values": [[text]]}
+    tensor = {"name": text, "shape": [1], "elements": 1, "padding": 0, "of_slices": 1}
+    reads = {"output": text, "index": [0], "tensors": [{**tensor, "slices": [part]}]}
+    reads |= {"of_terms": 2, "terms": [[text, text]]}
+    detail = {"reads": reads, "show": text, text: text}
     found = Finding(
         "AvgPool-1", text, text, (text,), (text,), text, text, witness, text, detail=detail
     )
@@ -412,10 +415,33 @@ def write(path: Path, events: Events) -> Path:
     return path
 
 
-_WINDOW = {
-    "input": [[float(5 * y + x + 1) for x in range(5)] for y in range(4)],
-    "positions": [[3, 4, 5], [3, 4, 5]],
-    "divisor": 6,
+_READS = {
+    "output": "result",
+    "index": [0, 1, 1, 1],
+    "tensors": [
+        {
+            "name": "data",
+            "shape": [1, 2, 4, 5],
+            "elements": 2,
+            "padding": 7,
+            "of_slices": 1,
+            "slices": [
+                {
+                    "at": [0, 1],
+                    "rows": [2, 3, 4, 5],
+                    "columns": [2, 3, 4, 5],
+                    "counts": [[0, 0, 0, 0], *[[0, 1, 1, 1]] * 3],
+                    "values": [
+                        ["13", "14", "15", ""],
+                        ["18", "19", "20", ""],
+                        *[[""] * 4] * 2,
+                    ],
+                }
+            ],
+        }
+    ],
+    "of_terms": 0,
+    "terms": [],
 }
 
 
@@ -440,7 +466,7 @@ def distinct(finding: Finding, count: int) -> tuple[Finding, ...]:
     return tuple(replace(finding, diagnosis={"faults": [fault]}) for fault in faults)
 
 
-def _finding(title: str, results: list[Result], window: Any = None) -> Finding:
+def _finding(title: str, results: list[Result], reads: Any = None) -> Finding:
     smallest = min(results, key=lambda result: (result.size, result.id))
     shared = set(smallest.edges).intersection(*(result.edges for result in results))
     return Finding(
@@ -455,5 +481,5 @@ def _finding(title: str, results: list[Result], window: Any = None) -> Finding:
         reproduce=f"conformance check --backend examples/backend.py:Example --level must "
         f"--precision standard --op {smallest.op} --only {smallest.id}",
         detail={"show": f"conformance show {smallest.id} --backend examples/backend.py:Example"}
-        | ({"window": window} if window else {}),
+        | ({"reads": reads} if reads else {}),
     )

@@ -73,15 +73,11 @@ class TestTogether:
         """f64 computed in f32 gives no wrong shape, though a ceil beside it does."""
         many = finding("A-1", ["a", "b", "c"], faults=[fault("x")])
         few = finding("A-1", ["d"], kind="shape", faults=[fault("y")])
-        common = {"common": {"ceil": "frequent"}}
-        both = finding(
-            "A-1", ["e"], kind="shape", faults=[fault("x"), fault("y")], detail=common
-        )  # fmt: skip
+        both = finding("A-1", ["e"], kind="shape", faults=[fault("x"), fault("y")])
         first, second = told(many, few, both)
         assert (first.id, first.severity) == ("y", Severity.SHAPE)
         assert (second.id, second.kind, second.severity) == ("x", "value", Severity.VALUE)
         assert second.findings == (many, both)
-        assert not second.common
 
     def test_mutants_that_are_seen_together_alone_are_one_cause(self):
         (cause,) = told(
@@ -164,22 +160,19 @@ class TestTogether:
 
 
 class TestOrder:
-    def test_by_what_is_worst_then_common_then_many(self):
+    def test_by_what_is_worst_then_many(self):
         crash = finding("A-1", ["a"], kind="crashed", message="killed by SIGSEGV\nmore")
         shape = finding("A-1", ["b"], kind="shape")
-        rare = finding("A-1", ["c", "d", "e"], faults=[fault("rare")])
-        common = finding(
-            "A-1", ["f", "g"], faults=[fault("common")], detail={"common": {"padded": "ResNet"}}
-        )
+        many = finding("A-1", ["c", "d", "e"], faults=[fault("many")])
+        two = finding("A-1", ["f", "g"], faults=[fault("two")])
         few = finding("B-1", ["h"], faults=[fault("few")])
         raised = finding("A-1", ["i"], kind="raised", message="E: no")
         accepted = finding("A-1", ["j"], kind="accepted")
-        found = told(accepted, raised, few, rare, common, shape, crash)
+        found = told(accepted, raised, few, two, many, shape, crash)
         assert [cause.findings[0] for cause in found] == [
-            crash, shape, common, rare, few, raised, accepted,
+            crash, shape, many, two, few, raised, accepted,
         ]  # fmt: skip
         assert found[0].title == "Crashes: killed by SIGSEGV"
-        assert found[2].common == {"padded": "ResNet"}
 
     def test_what_a_document_only_recommends_comes_last(self):
         one, other = finding("A-1", ["a"], kind="crashed"), finding("B-1", ["b"], kind="accepted")

@@ -136,7 +136,7 @@ class TestBounds:
     def test_large_detail_is_replaced_by_a_note(self):
         finding = sample_runs.failing()[-4]
         ids = tuple(f"id-{i:08}" for i in range(20_000))
-        large = replace(finding, ids=ids, detail={"window": {"input": [1.5] * MAX_DETAIL}})
+        large = replace(finding, ids=ids, detail={"plane": {"expected": [1.5] * MAX_DETAIL}})
         again = to_finding(parse_event(through_json(finding_event(large))))
         assert again.ids == ids
         assert list(again.detail) == ["cut"]

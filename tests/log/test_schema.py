@@ -62,7 +62,7 @@ def lines() -> Iterator[dict[str, Any]]:
             data |= {**more, "inputs": arrays, "expected": None, "returned": arrays}
         if data["event"] == "finding":
             data |= {"diagnosis": DIAGNOSIS}
-            data["detail"] |= {"fuzz": "a", "case": "b", "after": ["c"], "common": {"d": "e"}}
+            data["detail"] |= {"fuzz": "a", "case": "b", "after": ["c"]}
             data["detail"] |= {"reads": READS}
         if data["event"] == "footer":
             data["endings"] = [{"message": "killed"}]

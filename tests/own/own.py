@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.spec.loader import load_spec
-from conformance.spec.model import OpSpec
+from conformance.specification import Specification, find_spec
 
 HERE = Path(__file__).parent
 AVERAGE, MAXIMUM, PARTS = "litert.AVERAGE_POOL_2D-1", "own.WindowMax-1", "own.SplitMean-1"
@@ -16,5 +15,5 @@ def file_of(op: str) -> Path:
     return HERE / f"{op}.yaml"
 
 
-def spec_of(op: str) -> OpSpec:
-    return load_spec(file_of(op))
+def spec_of(op: str) -> Specification:
+    return find_spec(str(file_of(op)))

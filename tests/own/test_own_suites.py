@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -22,39 +21,31 @@ pytestmark = pytest.mark.exhaustive  # what kills what, by hand-made vectors, is
 MISTAKES = {
     AVERAGE: ["same-upper-like-lower", "strides-axes-reversed", "full-kernel-always"],
     MAXIMUM: ["pads-begin-and-end-swapped", "strides-axes-reversed", "window-tail-dropped-4"],
-    PARTS: ["ends-rounded-down", "divisor-of-the-largest-window", "tail-channels-unwritten-4"],
+    PARTS: ["ends-rounded-down", "divisor-one-more", "tail-channels-unwritten-4"],
 }
 
 
 @pytest.fixture(scope="module", params=OPS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    """The suite of an operator, as the command makes it: of one core, which takes ten times as long
-    as smoke.
-    """
+    """The smoke suite of an operator, as the command makes it."""
     folder = tmp_path_factory.mktemp("own") / "suite"
     words = ["generate", "--op", str(file_of(request.param)), "--seed", "3", "--out", str(folder)]
-    words += ["--suite", "core" if request.param == AVERAGE else "smoke"]
-    done = CliRunner().invoke(main, words)
+    done = CliRunner().invoke(main, [*words, "--suite", "smoke"])
     assert done.exit_code == 0, done.output
-    # What smoke looks at is bounded: it killed 85 and 90 % of these two. Of mutants that begin at
-    # some number of planes or images a draw may miss one.
-    (killed,) = re.findall(r"(\d+) % of mutants killed", done.stdout)
-    assert int(killed) >= (99 if request.param == AVERAGE else 80)
-    if request.param == AVERAGE:
-        assert "survive" not in done.stderr
+    killed, mutants = map(int, re.findall(r"(\d+) of (\d+) mutants killed", done.stdout)[0])
+    assert mutants > 250
+    assert killed >= 0.8 * mutants
     return open_suite(folder)
 
 
-def test_core_kills_every_mutant_and_smoke_most(made: Suite) -> None:
+def test_it_names_what_it_kills(made: Suite) -> None:
     (op,) = made.manifest.ops
-    counted = {fault.id for fault in mutants_of(spec_of(op)) if not fault.equivalent}
-    assert len(counted) > 100
-    assert made.manifest.faults[op].keys() <= counted
-    if made.name == "core":
-        assert made.manifest.faults[op].keys() == counted
+    counted = {mutant.id for mutant in mutants_of(spec_of(op)) if not mutant.equivalent}
+    killed = {name for entry in made.manifest.vectors for name in entry.kills}
+    assert {*MISTAKES[op]} <= killed <= counted
 
 
-def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
+def test_a_backend_that_has_one_is_told_so(made: Suite) -> None:
     (op,) = made.manifest.ops
     spec = spec_of(op)
     bank = {fault.id: fault for fault in mutants_of(spec)}
@@ -64,7 +55,7 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
         altered = implementation_of(spec, bank[mistake].change)
         results = []
         for vector in vectors.values():
-            outputs = subject_of(spec, vector.case, vector.inputs).under(altered)
+            outputs = subject_of(spec, vector.case, vector.arguments).under(altered)
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}

@@ -26,6 +26,9 @@ Ordinal = int | None  # None is NaN
 
 EXACT, STANDARD, NATIVE = 1, 2, 4  # an element's ``open`` is a sum of these
 
+ROOM = 44
+"""The package rounds magnitudes upward, in float64: by less than one part in 2**ROOM."""
+
 
 # --- Floating-point types ------------------------------------------------------------------------
 
@@ -194,8 +197,8 @@ def sum_is_exact(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) ->
 
     All taps are multiples of some power of two, and so are their partial sums, none of which
     exceeds the sum of magnitudes. Dividing by a power of two is exact while no digit falls below
-    the smallest subnormal. A sum of just 2**precision units would be exact too; the package, which
-    rounds it upward, does not see that.
+    the smallest subnormal. A sum of 2**precision units would be exact too, and one just below is;
+    the package, which rounds magnitudes upward, does not see it.
     """
     if not taps:  # nothing is added; W8 says what the result is
         return True
@@ -206,7 +209,9 @@ def sum_is_exact(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) ->
         return False
     common = min(x & -x for x in magnitudes)
     smallest = Fraction(2) ** (acc.quantum - fmt.quantum)
-    return sum(magnitudes) < common * 2**acc.precision and Fraction(common, divisor) >= smallest
+    s = sum(magnitudes)
+    few_digits = s + (s >> ROOM) < common * 2**acc.precision
+    return few_digits and Fraction(common, divisor) >= smallest
 
 
 @cache
@@ -251,7 +256,7 @@ def interval(
 ) -> Interval:
     """[r - E, r + E], each end rounded to the nearest value and a tie outward.
 
-    The package rounds magnitudes upward, in float64: E is larger by one part in 2**44.
+    E is larger by what the package adds to magnitudes.
     """
     fmt, acc = FORMATS[dtype], accumulator(dtype, precision)
     r = Fraction(sum(taps), divisor)
@@ -260,7 +265,7 @@ def interval(
         bound += flush_bound(taps, divisor, fmt, acc)
         if abs(r) + bound < fmt.smallest_normal:
             bound += fmt.smallest_normal
-    bound *= 1 + Fraction(1, 2**44)
+    bound *= 1 + Fraction(1, 2**ROOM)
     return nearest(r - bound, fmt, "down"), nearest(r + bound, fmt, "up")
 
 
@@ -415,9 +420,13 @@ def planes(data: Sequence[Number], shape: Sequence[int]) -> Iterator[Sequence[Nu
 
 @dataclass(frozen=True)
 class Window:
-    """The flat positions of a window's taps, and its divisor: None where the mean is open."""
+    """The flat positions of a window's taps on data, and the number of all.
+
+    ``divisor`` is None where the mean is open.
+    """
 
     taps: list[int]
+    length: int
     divisor: int | None
 
 
@@ -458,7 +467,11 @@ def windows(
         axes = adaptive_spans(sizes, output_size)
         exclude = padded = False
     found = [
-        Window(positions(window, sizes), divisor_of(window, exclude, padded, readings))
+        Window(
+            positions(window, sizes),
+            math.prod(span.length for span in window),
+            divisor_of(window, exclude, padded, readings),
+        )
         for window in product(*axes)
     ]
     return tuple(map(len, axes)), found
@@ -571,7 +584,15 @@ def average_faults(shape: Sequence[int], attributes: Mapping[str, Any]) -> list[
     """The broken rules of AvgPool-1, but for the rank."""
     sizes = shape[2:]
     auto = attributes.get("auto_pad", "explicit")
-    found = []
+    # OpenVINO takes a question without these, though its document calls them required.
+    lenient = ("pads_begin", "pads_end", "exclude-pad")
+    found = [
+        ("may" if name in lenient else "must", f"{name} is not given")
+        for name in ("kernel", "strides", *lenient)
+        if name not in attributes
+    ]
+    if found:
+        return found
     for name in ("kernel", "strides", "pads_begin", "pads_end"):
         if len(attributes[name]) != len(sizes):
             found.append(("must", f"{name} does not have one value for each spatial axis"))

@@ -56,18 +56,6 @@ UNMATCHED = {
     ],
     "separates": {"failing": 20, "of_failing": 20, "passing": 3, "of_passing": 312},
 }
-WINDOW = {
-    "input": [[float(5 * y + x + 1) for x in range(5)] for y in range(4)],
-    "divisor": 9,
-    "positions": [[2, 3, 4], [3, 4, 5]],
-    "counts": [[True, True, False], [True, True, False]],
-    "pads": [[1, 1], [1, 1]],
-    "under": {
-        "positions": [[2, 3], [3, 4]],
-        "counts": [[True, True], [True, True]],
-        "divisor": 4,
-    },
-}
 PLANE = {
     "expected": [["1", "2.5", "3"], ["7.5556", "8", "nan"]],
     "got": [["1", "2.5", "3"], ["17", "8", "0"]],
@@ -128,7 +116,7 @@ READS = {
     "of_terms": 6,
     "terms": [["X[0, 1, 0, 1]", "W[1, 0, 1, 0]"], ["X[0, 1, 0, 2]", "W[1, 0, 1, 1]"]],
 }
-DETAIL = {"window": WINDOW, "reads": READS, "plane": PLANE, "elements": ELEMENTS}
+DETAIL = {"reads": READS, "plane": PLANE, "elements": ELEMENTS}
 
 
 def diagnosed(finding: Finding, diagnosis: Any, **detail: Any) -> Finding:

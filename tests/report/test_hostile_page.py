@@ -20,16 +20,16 @@ MEMBERS = (
     *("place", "where", "by_chance"),
     *("id", "kind", "says", "threads", "look", "ids", "equal", "failing", "name", "holds", "about"),
     *(
-        "window",
         "reads",
         "plane",
         "elements",
-        "input",
-        "positions",
+        "tensors",
+        "slices",
+        "rows",
+        "columns",
         "counts",
-        "pads",
-        "under",
-        "divisor",
+        "values",
+        "terms",
     ),
     *(
         "expected",
@@ -38,7 +38,6 @@ MEMBERS = (
         "given",
         "cause",
         "fixed",
-        "common",
         "output",
         "index",
         "ulp",
@@ -91,7 +90,7 @@ def diagnosed_runs(draw):
     told = draw(bent(diagnosed.MATCHED) | bent(diagnosed.UNMATCHED) | json)
     told = told if is_read(parse_diagnosis, told) else None
     more = detail if isinstance(detail, dict) and is_read(parse_detail, detail) else {}
-    more |= {name: draw(bent(detail) | json) for name in ("window", "plane", "elements")}
+    more |= {name: draw(bent(detail) | json) for name in ("plane", "elements")}
     findings = tuple(
         diagnosed.diagnosed(replace(finding, detail={}), told, **more) for finding in log.findings
     )

@@ -26,6 +26,7 @@ from conformance.backends.axis_order import recount_indices, transposed, untrans
 from conformance.backends.layouts import SPECIFIED, image_tensors, layout_for
 from conformance.backends.numpy import NumPy
 from conformance.cli import main
+from conformance.core.operator_reader import read_operator
 from conformance.dtypes import DTYPES, name_of
 from conformance.errors import BackendError
 from conformance.exchange.outputs import DeviceExecutor
@@ -340,14 +341,17 @@ def test_indices_of_any_layout_become_those_of_each_operator(data):
     op = data.draw(
         st.sampled_from(["AdaptiveMaxPool-8", "torch.max_pool-2", "MaxPool-8", "onnx.MaxPool-22"])
     )
-    attributes = {}
+    ones, zeros = [1] * (rank - 2), [0] * (rank - 2)
+    attributes = {
+        "AdaptiveMaxPool-8": {},
+        "torch.max_pool-2": {"kernel_size": ones},
+        "MaxPool-8": {"kernel": ones, "strides": ones, "pads_begin": zeros, "pads_end": zeros},
+        "onnx.MaxPool-22": {"kernel_shape": ones},
+    }[op]
     if op == "MaxPool-8":
         attributes["axis"] = data.draw(st.integers(-rank, rank - 1))
     if op == "onnx.MaxPool-22":
-        attributes |= {
-            "storage_order": data.draw(st.integers(0, 1)),
-            "kernel_shape": [1] * (rank - 2),
-        }
+        attributes["storage_order"] = data.draw(st.integers(0, 1))
     spec = find_spec(op)
     operands = {"output_size": (1,) * (rank - 2)} if op == "AdaptiveMaxPool-8" else {}
     case = Case(op, {"T": "f32"}, {"data": shape}, attributes, operands)
@@ -406,15 +410,23 @@ def test_no_indices_are_counted_where_there_are_none(letter):
     assert (told.shape, lost) == (shape, 0)
 
 
+ODD = """
+op: own.Odd
+types: {T: [f32]}
+dims: {N: {}, C: {}, size: {per: axis}}
+inputs: [{name: data, type: T, shape: [N, C, size]}]
+define:
+  indices:
+    at: {n: N, c: C}
+    over: {x: size}
+    term: "data[n, c, x]"
+    combine: first_max
+    finish: flat(x, size) * flat(x, size)
+outputs: [{name: indices, type: i64}]
+"""
+
+
 def test_an_operator_whose_indices_are_no_sum_over_the_axes_is_refused():
-    spec = find_spec("AdaptiveMaxPool-8")
-    index = find_spec("MaxPool-8").definitions["index"]
-    odd = replace(spec, definitions={**spec.definitions, "index": index, "counted": _Seven()})
-    case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 4)}, {}, {"output_size": (2,)})
+    case = Case("own.Odd", {"T": "f32"}, {"data": (2, 3, 4)}, {})
     with pytest.raises(BackendError, match="cannot be counted in another layout"):
-        layout_for(Capabilities(index_layout=("WC",)), odd, case)
-
-
-class _Seven:
-    def evaluate(self, env):
-        return 7
+        layout_for(Capabilities(index_layout=("WC",)), read_operator(ODD), case)

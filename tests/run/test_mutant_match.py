@@ -7,9 +7,8 @@ import tiers
 
 import conformance
 from conformance.implementations import implementation_of, may_be_together, subject_of
-from conformance.reference import evaluate
 from conformance.run.mutant_match import Prediction
-from conformance.specification import case_from_inputs, find_spec, mutants_of
+from conformance.specification import case_from_inputs, find_spec, mutants_of, outputs
 from conformance.suite.store import open_suite
 
 OP = "onnx.AveragePool-22"
@@ -45,7 +44,7 @@ class OneOutput:
     name, version = "one-output", "1"
 
     def run(self, op, inputs, attributes):
-        values, indices = evaluate(find_spec(op), inputs, attributes, exact=False)
+        values, indices = outputs(find_spec(op), inputs, attributes)
         return [np.fmax(values, values.dtype.type(0)), indices]
 
 
@@ -56,7 +55,6 @@ def test_a_mutant_in_one_output_alone_is_what_it_is_in_all():
     prediction = Prediction(suite, "must", {})
     excused = [result for result in failed if prediction(result, (BEGINS_AT_ZERO,))]
     assert len(excused) > 3
-    says = next(
-        fault.description for fault in mutants_of(find_spec(MAX)) if fault.id == BEGINS_AT_ZERO
-    )
-    assert any(says in prediction.could_be(result) for result in excused)
+    # A machine whose search begins with 0 gives these values, too, and these indices.
+    says = "A search for the largest begins with 0."
+    assert all(says in prediction.could_be(result) for result in excused)

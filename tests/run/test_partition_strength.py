@@ -39,8 +39,8 @@ def entry(name, kills=(), *, op=OP, dtype="f32", reject=None, excused=(), edges=
     )
 
 
-def manifest(*entries, parts=None, **more):
-    strength = {} if parts is None else {OP: Unreachable(parts=parts, **more)}
+def manifest(*entries, parts=None):
+    strength = {} if parts is None else {OP: Unreachable(parts=parts)}
     return Manifest(name="core", seed=0, versions={}, listed=entries, strength=strength)
 
 
@@ -104,10 +104,6 @@ class TestAPart:
         (found,) = strengths([result("a", PASS)], manifest(entry("a", MUTANTS[3:]), parts=parts))
         assert counted(found) == [(27, 27, "measured")]
         assert found.why == "3 mutants not seen to show in 825 cases"
-
-    def test_an_equivalent_mutant_does_not_count(self):
-        suite = manifest(entry("a", MUTANTS), parts=table(), equivalent={"m29": "why"})
-        assert counted(*strengths([result("a", PASS)], suite)) == [(29, 29, "measured")]
 
     @pytest.mark.parametrize(("level", "of"), [("should", (30, 30)), ("must", (24, 26))])
     def test_depends_on_the_level(self, level, of):

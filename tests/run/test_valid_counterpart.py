@@ -14,46 +14,52 @@ from conformance.run.inline import Inline
 from conformance.run.valid_counterpart import paired
 from conformance.specification import violations
 
+FAR = {"rank-2", "rank-6", "kernel-long", "kernel-short"}
+"""Negative tests of which some have no valid case so near: one more axis would do, and a kernel."""
+
 
 @pytest.fixture(scope="module")
-def negative(exhaustive):
-    suite = tiers.suite(exhaustive)
-    return of(suite)
+def pairs(exhaustive):
+    return of(tiers.suite(exhaustive))
 
 
 def of(suite):
-    """The negative tests of a suite, each with its specification."""
-    return [(suite.specs[e.op], suite.read(e)) for e in suite.manifest.vectors if e.kind != "value"]
+    """The negative tests of a suite, each with its specification and the valid vector, if any."""
+    negative = [e for e in suite.manifest.vectors if e.kind != "value"]
+    tests = [(suite.specs[e.op], suite.read(e)) for e in negative]
+    return [(spec, vector, paired(spec, vector)) for spec, vector in tests]
 
 
-def test_each_has_a_valid_case_beside_it(negative):
-    assert len(negative) > 100
-    for spec, vector in negative:
-        valid = paired(spec, vector)
-        assert valid is not None, vector.id
-        assert valid.case.reject is None
-        assert not violations(spec, valid.case)
-        assert [a.dtype for a in valid.inputs] == [a.dtype for a in vector.inputs]
-        assert valid.inputs[0].shape == valid.case.shapes[spec.data.name]
+def test_nearly_each_has_a_valid_case_beside_it(pairs):
+    assert len(pairs) > 100
+    alone = [vector.case.reject for _, vector, valid in pairs if valid is None]
+    assert set(alone) <= FAR
+    assert len(alone) < len(pairs) / 10
+    for spec, vector, valid in pairs:
+        if valid is not None:
+            assert valid.case.reject is None
+            assert not violations(spec, valid.case)
+            assert [a.dtype for a in valid.inputs] == [a.dtype for a in vector.inputs]
+            assert valid.inputs[0].shape == valid.case.shapes[spec.inputs[0].name]
 
 
-def test_which_differs_in_what_is_broken_alone(negative):
-    for spec, vector in negative:
-        entry = next(one for one in spec.reject if one.name == vector.case.reject)
-        if entry.rank is not None:
-            continue
-        valid = paired(spec, vector).case
-        broken = {*entry.set, *entry.length}
-        touched = {q.name for q in spec.quantities.values() if {q.key, q.whole} & broken}
-        before, after = dict(vector.case.attributes), dict(valid.attributes)
-        assert all(before.get(n) == after.get(n) for n in {*before, *after} - touched), vector.id
+def test_which_differs_in_one_thing_alone(pairs):
+    for _, vector, valid in pairs:
+        if valid is None or valid.case.rank != vector.case.rank:
+            continue  # of one more axis nothing is stated
+        before, after = (
+            {**case.attributes, **case.operands, **case.shapes}
+            for case in (vector.case, valid.case)
+        )
+        changed = [n for n in {*before, *after} if before.get(n) != after.get(n)]
+        assert len(changed) == 1, vector.id
 
 
 def test_the_reference_accepts_it():
     reference = Reference()
-    for spec, vector in of(tiers.part(tiers.smoke())):
-        valid = paired(spec, vector)
-        reference.run(spec.op, [np.array(a) for a in valid.inputs], valid.case.attributes)
+    for spec, _, valid in of(tiers.part(tiers.smoke())):
+        if valid is not None:
+            reference.run(spec.op, [np.array(a) for a in valid.inputs], valid.case.attributes)
 
 
 class Refuses:
@@ -75,7 +81,7 @@ class TestWhoRefusesAll:
     def test_refuses_no_negative_test(self, valid, status):
         suite = tiers.smoke()
         backend = Refuses(valid=valid)
-        only = [e.id for e in suite.manifest.vectors if e.op == "AvgPool-1" and e.kind != "value"]
+        only = [v.id for spec, v, valid in of(suite) if spec.op == "AvgPool-1" and valid]
         run = conformance.check(suite, backend, ops=["AvgPool-1"], only=only)
         assert {one.status for one in run.results if one.level == "must"} == {status}
         told = [one.message for one in run.results if one.level == "must"]
@@ -92,8 +98,8 @@ class TestWhoRefusesAll:
 def test_a_valid_case_is_asked_once():
     suite = tiers.smoke()
     backend = Refuses(valid=False)
-    negative = [e for e in suite.manifest.vectors if e.op == "AvgPool-1" and e.kind != "value"]
-    conformance.check(suite, backend, ops=["AvgPool-1"], only=[e.id for e in negative])
-    valid = {paired(suite.specs[e.op], suite.read(e)).id for e in negative if e.level == "must"}
-    assert len(backend.asked) == sum(e.level == "must" for e in negative) + len(valid)
-    assert len(valid) < len(negative)
+    tests = [one for one in of(suite) if one[0].op == "AvgPool-1" and one[1].level == "must"]
+    conformance.check(suite, backend, ops=["AvgPool-1"], only=[vector.id for _, vector, _ in tests])
+    valid = {one.id for _, _, one in tests if one is not None}
+    assert len(backend.asked) == len(tests) + len(valid)
+    assert len(valid) < len(tests)

@@ -11,7 +11,7 @@ from conformance.choices import SuiteName
 from conformance.cli import main
 from conformance.core.kills import kills
 from conformance.generate import completion
-from conformance.generate.recorded import record_definition
+from conformance.generate.recorded import record
 from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.survivors import Partition
@@ -85,7 +85,7 @@ def test_a_kill_that_is_stated_is_one(completed: Suite) -> None:
 def test_recorded_cases_have_what_was_added_in_the_core_and_negative_tests_last(
     completed: Suite,
 ) -> None:
-    recorded = record_definition(completed, OP).recorded
+    recorded = record(completed, OP).recorded
     assert {name for case in recorded for name in case.suites} <= {"core", "drawn"}
     ranks = [0 if case.case.reject else case.case.rank for case in recorded]
     values = ranks[: ranks.index(0)] if 0 in ranks else ranks

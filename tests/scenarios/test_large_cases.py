@@ -13,7 +13,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.reference import Reference
 from conformance.choices import SuiteName
 from conformance.model import Result, Status
-from conformance.spec.loader import shipped_operators
+from conformance.specification import shipped_operators
 from conformance.suite.store import Suite, open_suite
 
 Array = np.ndarray[Any, Any]

@@ -21,8 +21,8 @@ ADAPTER = """
 import os
 from conformance.backends.reference import Reference
 from conformance.errors import Unsupported
-from conformance.reference import evaluate
-from conformance.specification import find_spec
+from conformance.implementations import implementation_of, subject_of
+from conformance.specification import case_from_inputs, find_spec, interpretation_changes
 
 class Mine(Reference):
     name = "mine"
@@ -34,8 +34,10 @@ class Mine(Reference):
             raise Unsupported("no f64")
         outputs = super().run(op, inputs, attributes)
         if op == "AvgPool-1" and inputs[0].dtype == "f4":
-            reading = [one for one in find_spec(op).interpretations if one.name == "clip-divisor"]
-            return evaluate(find_spec(op), inputs, attributes, exact=False, variants=tuple(reading))
+            spec = find_spec(op)
+            clip = implementation_of(spec, interpretation_changes(spec)["clip-divisor"])
+            case = case_from_inputs(spec, inputs, attributes)
+            return list(subject_of(spec, case, inputs).under(clip))
         return [outputs[0] + 1, *outputs[1:]] if outputs[0].dtype == "f2" else outputs
 """
 

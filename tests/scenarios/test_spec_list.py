@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from conformance.cli import main
 from conformance.core.loader import shipped_names
-from conformance.spec.loader import shipped_operators
+from conformance.specification import shipped_operators
 from conformance.suite.store import open_suite
 
 README = Path(__file__).parents[2] / "README.md"

@@ -1,4 +1,4 @@
-"""Recorded cases and proofs as text: what is written is read again, and what is damaged refused."""
+"""Recorded cases as text: what is written is read again, and what is damaged refused."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.errors import SuiteError
 from conformance.model import Case
-from conformance.spec.loader import load_spec_text, shipped_operators
-from conformance.specification import find_spec, spec_digest
-from conformance.suite.proofs import Proofs, encode_proofs, parse_proofs
+from conformance.specification import find_spec, load_whole, shipped_operators, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -44,17 +42,6 @@ CASES = RecordedCases(
     ),
     indistinguishable=(("floor", "twice"),),
 )
-PROOFS = Proofs(
-    op="AvgPool-1",
-    specification="0" * 64,
-    infeasible={
-        3: {("a", "b"): (), ("a", "c"): ("limit elements",), ("f16", "b"): ("data nan",)},
-        4: {("a", "a"): ("x", "y")},
-    },
-    witnesses=(POOL, replace(POOL, seed=9)),
-)
-
-
 TYPES, ATTRIBUTES, SEED, LEVEL, SUITES, KILLS, EXCUSED, DIGEST = 1, 3, 6, 8, 9, 11, 12, 13
 
 
@@ -160,58 +147,24 @@ class TestCases:
             read_recorded_cases(tmp_path / "none.jsonl")
 
 
-class TestProofs:
-    def test_they_come_back(self) -> None:
-        assert parse_proofs(encode_proofs(PROOFS), "here") == PROOFS
-
-    def test_without_any(self) -> None:
-        none = replace(PROOFS, infeasible={})
-        assert parse_proofs(encode_proofs(none), "here") == none
-
-    @pytest.mark.parametrize(
-        ("data", "message"),
-        [
-            (b"", "not readable as JSON"),
-            (b"[]", "'format' is not 1"),
-            (b'{"format": 1, "op": "A-1"}', "Object missing required field `specification`"),
-            (b'{"format": 1, "op": "A-1", "specification": "", "rank x": {}}', "'x' is not a rank"),
-            (
-                b'{"format": 1, "op": "A-1", "specification": "", "rank 3": {"a": {"": "b"}}}',
-                "3.a.: Expected `array`, got `str`",
-            ),
-        ],
-    )
-    def test_what_is_not_of_the_format_is_refused(self, data: bytes, message: str) -> None:
-        with pytest.raises(SuiteError) as caught:
-            parse_proofs(data, "proofs.json")
-        assert message in str(caught.value)
-
-
 class TestDigest:
-    def test_prose_and_draws_do_not_count(self) -> None:
+    def test_prose_does_not_count(self) -> None:
         spec = find_spec("AvgPool-1")
-        other = replace(
-            spec,
-            summary="something else",
-            file="elsewhere",
-            edges=tuple(replace(edge, why="other words", aims=()) for edge in spec.edges),
-        )
+        prose = {"summary": "something else", "document": {"title": "Another"}, "profiles": {}}
+        other = replace(spec, data={**spec.data, **prose}, file="elsewhere")
         assert spec_digest(other) == spec_digest(spec)
 
-    def test_an_edge_a_bound_and_a_type_count(self) -> None:
+    def test_a_formula_a_bound_and_a_type_count(self) -> None:
         spec = find_spec("AvgPool-1")
+        changes: list[tuple[str, dict[str, Any]]] = [
+            ("types", {"T": ["f32"]}),
+            ("let", {"taps": "kernel + 1"}),
+            ("attributes", {"kernel": {"per": "axis", "min": 2}}),
+            ("require", {"kernel-fits": "span > 0"}),
+        ]
         changed = [
-            replace(spec, edges=spec.edges[1:]),
-            replace(spec, edges=(replace(spec.edges[0], when=spec.edges[1].when), *spec.edges[1:])),
-            replace(spec, types={**spec.types, "T": ("f32",)}),
-            replace(spec, require=spec.require[1:]),
-            replace(
-                spec,
-                attributes=(
-                    replace(spec.attributes[0], required=not spec.attributes[0].required),
-                    *spec.attributes[1:],
-                ),
-            ),
+            replace(spec, data={**spec.data, key: {**spec.data[key], **change}})
+            for key, change in changes
         ]
         assert len({spec_digest(one) for one in (spec, *changed)}) == 1 + len(changed)
 
@@ -223,4 +176,4 @@ class TestDigest:
     def test_it_is_the_same_however_the_file_is_laid_out(self) -> None:
         file = Path(find_spec("AvgPool-1").file)
         text = "# a comment\n" + file.read_text(encoding="utf-8")
-        assert spec_digest(load_spec_text(text, path=file)) == spec_digest(find_spec("AvgPool-1"))
+        assert spec_digest(load_whole(text, str(file))) == spec_digest(find_spec("AvgPool-1"))

@@ -266,7 +266,6 @@ class TestWhatVectorsKill:
     @pytest.mark.parametrize(
         ("states", "problem"),
         [
-            ({}, "f32 of rank 3: twice is not killed, but not listed as a survivor"),
             (
                 {"excused": frozenset({"twice"}), "inert": frozenset({"floor"})},
                 "f32 of rank 3: floor is marked as unable to show, but is killed",
@@ -287,3 +286,11 @@ class TestWhatVectorsKill:
     )
     def test_what_does_not(self, states: dict[str, Any], problem: str) -> None:
         assert problem in self.problems(**states)
+
+    def test_what_is_neither_killed_nor_listed(self) -> None:
+        lost = Survivors(inert=frozenset({"lost"}))
+        parts = SurvivorTable({Partition("f32", 3): Survivors(), Partition("i8", 3): lost})
+        found = list(survivor_problems(replace(CASES, parts=parts)))
+        assert "f32 of rank 3: lost is not killed, but not listed as a survivor" in found
+        assert "i8 of rank 3: twice is not killed, but not listed as a survivor" in found
+        assert not any(problem.startswith("f32 of rank 3: twice ") for problem in found)

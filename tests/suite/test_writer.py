@@ -22,7 +22,6 @@ from vector_examples import assert_same, index_vector, reject_vector, value_vect
 
 from conformance.errors import SuiteError
 from conformance.model import Vector
-from conformance.suite.manifest import UndecidedTarget
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.unreachable import Unreachable
 from conformance.suite.writer import check_target, write_suite
@@ -58,16 +57,13 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    gap = UndecidedTarget("AvgPool-1", 5, "f64", ("wide-row",))
-    known = Unreachable({3: {("batch", "wide-row"): ("limit elements",)}}, {"same": "Alike."})
+    known = Unreachable((("one", "other"),))
     suite = write(
         tmp_path / "new" / "suite",
-        uncovered=[gap],
         withdrawn={OLD[0].id: "why"},
         strength={"AvgPool-1": known},
         kills={OLD[1].id: ("shifted", "stuck")},
     )
-    assert suite.manifest.uncovered == (gap,)
     assert suite.manifest.strength == {"AvgPool-1": known}
     assert [entry.kills for entry in suite.manifest.listed] == [(), ("shifted", "stuck")]
     assert suite.manifest.withdrawn == {OLD[0].id: "why"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -11,6 +13,8 @@ import tiers
 from conformance.model import Vector
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
+
+sys.path.append(str(Path(__file__).parents[1] / "reference"))  # for ``second``
 
 
 class Kept(Suite):

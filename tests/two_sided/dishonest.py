@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from arithmetic import TF32, Arithmetic, narrow
 from honest import Evaluation, forward, mean
 from numpy.typing import NDArray
-from windows import Windows, environment, windows_of
+from windows import Windows, windows_of
 
+import conformance
 from conformance.dtypes import DTYPES, DType
-from conformance.families.pooling.facts import DataEnvironment
-from conformance.families.pooling.mean import exact_sums, values
-from conformance.reference.exact import as_wide, decode
+from conformance.specification import find_spec, outputs
 
 Array = NDArray[Any]
-Answer = Callable[[DataEnvironment], Array]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a backend is asked."""
+
+    op: str
+    inputs: list[Array]
+    attributes: dict[str, Any]
+
+    @property
+    def windows(self) -> Windows:
+        return windows_of(self.op, self.inputs, self.attributes)
+
+    @property
+    def means(self) -> Array:
+        """The means, correctly rounded."""
+        return outputs(find_spec(self.op), self.inputs, self.attributes)[0]
+
+    @property
+    def means_in_f64(self) -> Array:
+        return conformance.reference(self.op, self.inputs, self.attributes)[0]
+
+
+Answer = Callable[[Question], Array]
 
 WIDEST = Evaluation(least=DTYPES["f64"])
 """The best that an ordinary kernel can do; faults elsewhere than in its sums start from it."""
@@ -32,22 +56,18 @@ class Faulty:
 
     def __call__(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         with np.errstate(all="ignore"):
-            return [self.answer(environment(op, inputs, attributes))]
+            return [self.answer(Question(op, inputs, attributes))]
 
 
 def on_windows(change: Callable[[Windows], Windows]) -> Answer:
     """Honest work on other windows."""
-    return lambda env: WIDEST.answer(change(windows_of(env)))
+    return lambda question: WIDEST.answer(change(question.windows))
 
 
 def on_values(change: Callable[[Array, Windows], Array]) -> Answer:
     """Correctly rounded means, then changed; the change sees the windows too."""
 
-    def answer(env: DataEnvironment) -> Array:
-        windows = windows_of(env)
-        return change(values(env, windows.dtype.name), windows)
-
-    return answer
+    return lambda question: change(question.means, question.windows)
 
 
 # --- formats ----------------------------------------------------------------------------------
@@ -56,8 +76,8 @@ def on_values(change: Callable[[Array, Windows], Array]) -> Answer:
 def accumulated_in(name: str) -> Answer:
     """Terms, sums and quotients in a narrower format."""
 
-    def answer(env: DataEnvironment) -> Array:
-        windows = windows_of(env)
+    def answer(question: Question) -> Array:
+        windows = question.windows
         found = mean(windows, forward, "divided", Arithmetic(DTYPES[name]))
         return narrow(found.astype(np.float64), windows.dtype)
 
@@ -72,25 +92,29 @@ def inputs_rounded_to(format_: DType) -> Answer:
     return on_windows(change)
 
 
-def truncated(env: DataEnvironment) -> Array:
+def truncated(question: Question) -> Array:
     """The exact mean cut off: the next value toward zero where rounding went away from it."""
-    sums = exact_sums(env)
-    rounded = values(env, env.dtype.name)
-    near = decode(rounded, env.dtype)
-    lift = min(near.exponent, sums.exponent)
-    ours = np.abs(as_wide(near.significand)) * as_wide(sums.divisor) << (near.exponent - lift)
-    exact = np.abs(as_wide(sums.total)) << (sums.exponent - lift)
-    ordinals = env.dtype.ordinals(rounded)
-    cut = np.where(np.asarray(ours > exact, bool), ordinals - np.sign(ordinals), ordinals)
-    return np.where(np.isfinite(rounded), env.dtype.from_ordinals(cut), rounded)
+    windows, rounded = question.windows, question.means
+    dtype = windows.dtype
+    ordinals = dtype.ordinals(rounded)
+    rows = windows.terms.reshape(rounded.size, -1).astype(np.float64).tolist()
+    divisors = np.broadcast_to(windows.divisor, rounded.shape).ravel().tolist()
+    near = rounded.ravel().astype(np.float64).tolist()
+    finite = np.isfinite(rounded).ravel().tolist()
+    further = [
+        found and abs(Fraction(value) * divisor) > abs(sum(map(Fraction, row)))
+        for row, divisor, value, found in zip(rows, divisors, near, finite, strict=True)
+    ]
+    cut = np.where(np.reshape(further, rounded.shape), ordinals - np.sign(ordinals), ordinals)
+    return np.where(np.isfinite(rounded), dtype.from_ordinals(cut), rounded)
 
 
 def relative_error(units: int) -> Answer:
     """The exact mean, changed by a multiple of the unit roundoff, rounded."""
 
-    def answer(env: DataEnvironment) -> Array:
-        factor = 1 + units * 2.0**-env.dtype.digits
-        return narrow(values(env, "f64") * factor, env.dtype)
+    def answer(question: Question) -> Array:
+        dtype = question.windows.dtype
+        return narrow(question.means_in_f64 * (1 + units * 2.0**-dtype.digits), dtype)
 
     return answer
 
@@ -122,13 +146,11 @@ def tap_times(axis: int, place: str, times: int) -> Answer:
     The axes are numbered from the first spatial one; with fewer of them nothing is changed.
     """
 
-    def answer(env: DataEnvironment) -> Array:
-        windows = windows_of(env)
+    def answer(question: Question) -> Array:
+        windows = question.windows
         if axis >= windows.axes:
             return WIDEST.answer(windows)
-        counted = env.windows[axis].counted
-        if not counted.shape[1]:
-            return WIDEST.answer(windows)
+        counted = windows.counted[axis]
         order = np.cumsum(counted, axis=1) - 1
         chosen = counted & (order == PLACES[place](counted.sum(axis=1))[:, None])
         shape = [1] * windows.terms.ndim

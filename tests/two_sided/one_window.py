@@ -12,13 +12,12 @@ from honest import Evaluation
 from numpy.typing import NDArray
 from windows import Windows
 
+from conformance.core.answers import answers, readings
 from conformance.dtypes import DTYPES
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import OPEN_BIT, Case, Status, Vector
-from conformance.reference import answers, facts
-from conformance.reference.readings import readings
-from conformance.spec.loader import find_spec
+from conformance.specification import find_spec
 
 Array = NDArray[Any]
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -43,7 +42,7 @@ def question(data: Array, dtype: str, divisor: int) -> Vector:
     )
     data = data.reshape(1, 1, -1)
     base = answers(SPEC, case, [data])
-    others = readings(SPEC, facts(SPEC, case, [data]), base)
+    others = readings(SPEC, case, [data], base)
     return Vector(case.id, case, "must", (), "", "", (data,), base, others)
 
 
@@ -51,9 +50,9 @@ def answer(vector: Vector, evaluation: Evaluation) -> Array:
     """What an evaluation gives for the window, left alone by the padding: (1, 1, 1)."""
     data = vector.inputs[0]
     divisor = np.array([[vector.case.attributes["kernel"]]])
-    counts = (np.full_like(divisor, data.size),)
+    counted = (np.ones((1, data.size), np.bool_),)
     dtype = DTYPES[vector.case.types["T"]]
-    return evaluation.answer(Windows(data[:, :, None], divisor, counts, dtype))
+    return evaluation.answer(Windows(data[:, :, None], divisor, counted, dtype))
 
 
 def accepted(vector: Vector, got: Array, precision: str, level: str = "should") -> bool:
