@@ -72,15 +72,13 @@ def classify_mutants(
     stated = {name: reasons[name] for name in surviving if reasons[name]}
     inert = surviving.keys() & set(proven) - stated.keys()
     undetermined = surviving.keys() - inert - stated.keys()
-    excused = {
-        mutant.id
-        for mutant in mutants
-        if mutant.excused_by or stated_reason(mutant, partition, "must")
-    }
+    by_part = {m.id for m in mutants if stated_reason(m, partition, "must")}
+    excused = {mutant.id for mutant in mutants if mutant.excused_by} | by_part
     only_at_should = killed - at_must
     missing = {("should", name) for name in undetermined}
     missing |= {("must", name) for name in (undetermined | only_at_should) - excused}
     refuted = {name for name in killed if reasons.get(name) or name in proven}
+    refuted |= {m.id for m in mutants if m.is_always_excused or m.id in by_part} & at_must
     return MutantStates(
         partition=partition,
         killed=frozenset(killed & reasons.keys()),
@@ -90,7 +88,7 @@ def classify_mutants(
             excused=frozenset(only_at_should & excused),
             undetermined=frozenset(undetermined | only_at_should - excused),
         ),
-        refuted=frozenset(refuted | (at_must & excused)),
+        refuted=frozenset(refuted),
         missing=frozenset(missing),
     )
 

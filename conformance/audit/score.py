@@ -71,7 +71,11 @@ class MutationScore:
     @property
     def wrongly_excused(self) -> tuple[Mutant, ...]:
         """Mutants excused by an interpretation that a vector kills at level must all the same."""
-        return tuple(mutant for mutant in self.excused if self.kill_counts_at_must[mutant.id])
+        return tuple(
+            mutant
+            for mutant in self.counted
+            if mutant.is_always_excused and self.kill_counts_at_must[mutant.id]
+        )
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[str, ...], ...]:

@@ -33,8 +33,8 @@ from conformance.specification import find_spec
 from conformance.suite.entries import Entry
 
 OP = "AvgPool-1"
-NAMES, PLANES = ("batch", "channel", "out"), 2
-ALONG = index_lines(NAMES, PLANES, spread=True)
+NAMES = (("batch", False), ("channel", False), ("out", True))
+ALONG = index_lines(NAMES)
 LAST = next(line for line in ALONG if line.name == "the last axis")
 
 
@@ -169,7 +169,7 @@ def test_what_is_wrong_everywhere_is_in_no_place() -> None:
 
 def test_channels_are_no_axis() -> None:
     assert of("the last axis but one").length((2, 3, 4)) == 0
-    assert [one.name for one in index_lines(("I", "J"), 0, spread=False)] == ["I", "J", "an output"]
+    assert [one.name for one in index_lines((("I", False), ("J", False)))] == ["I", "J", "an output"]
 
 
 def off(values: Array) -> Array:

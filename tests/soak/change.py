@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,8 +24,3 @@ def changed() -> list[Path]:
 def turn() -> int:
     """A number that the commit decides: which part is done this time."""
     return int(git("rev-parse", "HEAD"), 16)
-
-
-def share(names: Sequence[str], parts: int, number: int) -> list[str]:
-    """One of so many parts of some names, in their order."""
-    return list(names[number % parts :: parts])

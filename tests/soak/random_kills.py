@@ -38,9 +38,11 @@ from conformance.backends.reference import Reference
 
 class Slow(Reference):
     name = "slow"
+    def __init__(self):
+        super().__init__({spec!r})
     def run(self, op, inputs, attributes):
         time.sleep(0.05)
-        outputs = super().run({spec!r}, inputs, attributes)
+        outputs = super().run(op, inputs, attributes)
         return [outputs[0] + 1] if outputs[0].dtype == "f2" else outputs
 """
 
@@ -123,7 +125,7 @@ class Kills:
         self.whole = facts(folder / "whole" / "run.jsonl")
 
     def generate(self, out: Path, seed: int) -> tuple[object, ...]:
-        return ("generate", "--op", self.spec, "--out", out, "--seed", seed)
+        return ("generate", "--op", self.spec, "--out", out, "--seed", seed, "--force")
 
     def round_of_workers(self) -> None:
         """Two processes that select cases, ended at any moment: neither is left, nor a file."""

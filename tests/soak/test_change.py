@@ -1,4 +1,4 @@
-"""What a change touches, and which proofs CI asks for again."""
+"""What a change touches."""
 
 from __future__ import annotations
 
@@ -6,28 +6,8 @@ import subprocess
 from pathlib import Path
 
 import change
-import each_proof
 import pytest
-from change import ROOT, changed
-from each_proof import PARTS
-
-from conformance.spec.loader import shipped_operators
-
-
-def test_every_proof_has_its_turn() -> None:
-    found = [each_proof.touched([], number) for number in range(PARTS)]
-    assert sorted(op for ops in found for op in ops) == sorted(shipped_operators())
-    assert max(map(len, found)) < 8
-
-
-def test_what_a_change_touches_is_asked_for_with_all_that_builds_on_it() -> None:
-    specs = ROOT / "specs"
-    files = [specs / "proofs" / "MaxPool-1.json", specs / "MaxPool-8.yaml", ROOT / "LICENSE"]
-    files.append(specs / "cases" / "AvgPool-1.jsonl")
-    in_turn = set(each_proof.touched([], 0))
-    found = set(each_proof.touched(files, 0))
-    assert found >= {"MaxPool-1", "MaxPool-8", "MaxPool-14"}
-    assert not (found - in_turn) & {"AvgPool-1", "AdaptiveAvgPool-8"}
+from change import changed
 
 
 def test_a_change_is_the_branch_or_on_main_the_last_commit(
