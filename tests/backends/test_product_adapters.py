@@ -146,8 +146,11 @@ def test_worked_examples(name: str, example: str) -> None:
 
 
 def test_the_examples_are_of_every_operator() -> None:
-    products = (op for op in map(load_operator, shipped_names()) if len(op.inputs) > 1)
-    families = {operator.op.rpartition("-")[0] for operator in products}
+    families = {
+        operator.op.rpartition("-")[0]
+        for operator in map(load_operator, shipped_names())
+        if sum(tensor.entries is None for tensor in operator.inputs) > 1
+    }
     assert {example[0].rpartition("-")[0] for example in EXAMPLES.values()} == families
 
 
