@@ -77,11 +77,10 @@ def test_the_largest_elements(torch: Backend) -> None:
     "attributes",
     [
         avg([2, 2], auto_pad="same_upper"),
-        avg([2, 2], rounding_type="ceil_torch"),
         avg([2, 2], pads_begin=[0, 1]),
         avg([2, 2], pads_begin=[2, 2], pads_end=[2, 2]),
     ],
-    ids=["same", "rounding", "asymmetric", "large"],
+    ids=["same", "asymmetric", "large"],
 )
 def test_padding_that_a_maximum_has_no_word_for_is_declared(
     torch: Backend, attributes: Attributes
