@@ -31,19 +31,6 @@ class MutantStates:
         """Number of mutants that could be killed in the partition, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
 
-    def with_inert(self, inert: Collection[str]) -> MutantStates:
-        """Mark mutants as proven to change nothing in the partition."""
-        survivors = replace(
-            self.survivors,
-            inert=self.survivors.inert.union(inert),
-            undetermined=self.survivors.undetermined.difference(inert),
-        )
-        return replace(
-            self,
-            survivors=survivors,
-            missing=frozenset(goal for goal in self.missing if goal[1] not in inert),
-        )
-
     @property
     def complete(self) -> bool:
         """True if every killable mutant is killed, and no statement is wrong."""

@@ -75,7 +75,6 @@ def declared_capabilities(backend: str, env: str | None = None) -> Capabilities 
 
 def _outside(name: str, specs: Mapping[str, Specification]) -> Iterator[Exclusion]:
     """Yield what a profile excludes of each operator: all of an operator without this profile."""
-    from conformance.audit.partitions import excluded_text
     from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
     from conformance.specification import profiles_of
@@ -88,7 +87,7 @@ def _outside(name: str, specs: Mapping[str, Specification]) -> Iterator[Exclusio
         )
     for op, spec in specs.items():
         profile = next((profile for profile in profiles_of(spec) if profile.name == name), None)
-        when = excluded_text(profile.when) if profile else None
+        when = f"not ({' '.join(profile.when.split())})" if profile else None
         yield Exclusion(f"outside of the profile {name}", when, op=op)
 
 

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.core.changes import LEFT_OUT, ORIGINAL, condition, texts_of
@@ -129,11 +128,6 @@ def load_catalogue_text(
             source.problem(("faults", name), message, hint=hint, key=True)
     source.check()
     return mutants
-
-
-def load_catalogue(path: FilePath) -> tuple[Mutant, ...]:
-    """Load the mutants in a file; raises :class:`~conformance.errors.SpecError`."""
-    return load_catalogue_text(read_text(path), str(path))
 
 
 def _sound(source: Source) -> Source:

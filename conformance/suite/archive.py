@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 import struct
@@ -76,15 +75,6 @@ def write_zip(
             method = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
             archive.writestr(info, content, method, compresslevel=9)
     return buffer.getvalue()
-
-
-def members_digest(members: Mapping[str, bytes]) -> str:
-    """Compute the SHA-256 of what an archive holds, whatever packed it.
-
-    It is that of the lines that ``sha256sum`` prints of the unpacked members, sorted by name.
-    """
-    lines = (f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def read_zip(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:

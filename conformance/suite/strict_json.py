@@ -213,12 +213,6 @@ class JsonObject:
             )
         return tuple(map(names.__getitem__, indices))
 
-    def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
-        """Return an object of lists of integers."""
-        table = self.table(key)
-        self._all_checked(key, table.values(), is_integers, "a list of integers")
-        return {name: tuple(value) for name, value in table.items()}
-
     def _checked(self, key: str, value: Any, accepts: Callable[[Any], bool], kind: str) -> Any:
         if not accepts(value):
             self.refuse(f"{key!r} holds {repr(value)[:80]}, where {kind} belongs")

@@ -218,7 +218,7 @@ def results(plant: Callable[[Array], None]) -> list[Result]:
 @pytest.mark.parametrize(
     ("plant", "where"),
     [
-        (channels, "only from index 4 of C on"),
+        (channels, "only from index 4 of c on"),
         (column, "only at the last index of the last axis"),
         (tail, "only in the last elements of the last axis that fill no group of 4"),
         (scattered, None),
@@ -272,7 +272,7 @@ def test_a_run_tells_the_place_as_title_and_with_its_evidence() -> None:
     run = conformance.check(tiers.core(), Planted(), ops=[OP], only=only)
     (finding,) = run.findings
     (cause,) = causes(run.findings, run.results)
-    assert cause.title == "Wrong values only from index 4 of C on"
+    assert cause.title == "Wrong values only from index 4 of c on"
     assert cause.explained
     assert not cause.named
     assert finding.diagnosis is not None

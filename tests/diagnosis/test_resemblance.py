@@ -15,14 +15,14 @@ from conformance.report.cause_view import FindingView
 
 
 class Partly(NumPy):
-    """Leaves the last column out, as a mutant does, but in planes of more than three columns."""
+    """Leaves the last column out, as a mutant does, but only after a positive first element."""
 
     name = "partly"
     capabilities = Capabilities(operators=("AvgPool-1",), dtypes=("f32",))
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         (output,) = super().run(op, inputs, attributes)
-        if inputs[0].shape[-1] > 3 and output.shape[-1] > 1:
+        if inputs[0].size and inputs[0].flat[0] > 0 and output.shape[-1] > 1:
             output = np.array(output)
             output[..., -1] = 0
         return [output]
