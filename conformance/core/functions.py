@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.core.tree import NO_NAMES, NUMERIC, Kind, Node
-from conformance.errors import ExpressionError
+from conformance.errors import EvaluationError, ExpressionError
+
+MAX_POWER_BITS = 1 << 16
+"""Bits of a power, as far as they follow from its operands."""
 
 KindRule = Callable[[Sequence[Node], int], Kind]
 """The kind of a call of these arguments at this offset; raises ExpressionError for wrong ones."""
@@ -299,6 +302,19 @@ def _reflect(at: Any, size: Any) -> Any:
     return _least(at, period - at)
 
 
+def _raised(a: Any, b: Any) -> Any:
+    """A power. Without a limit a file of one line keeps a process busy for hours."""
+    bits = np.max(np.abs(np.asarray(b))) * 64 if _is_array(a, b) else abs(b) * _bit_length(a)
+    if bits > MAX_POWER_BITS:
+        raise EvaluationError(f"a power of more than {MAX_POWER_BITS} bits")
+    return a**b
+
+
+def _bit_length(a: Any) -> int:
+    a = Fraction(a)
+    return max(a.numerator.bit_length(), a.denominator.bit_length())
+
+
 def _flat_index(position: Sequence[Any], size: Sequence[Any]) -> Any:
     return reduce(
         lambda index, pair: index * pair[1] + pair[0], zip(position, size, strict=True), 0
@@ -371,7 +387,7 @@ FUNCTIONS: dict[str, Function] = {
     "/": _infix("/", "the quotient, a fraction", _quotient, _divide),
     "//": _infix("//", "the quotient, rounded down", _whole("int", "rational"), _floor_divide),
     "%": _infix("%", "the rest of //, of the sign of b", _plain_numbers, operator.mod),
-    "**": _infix("**", "the power; b is a whole number of the case", _power, operator.pow),
+    "**": _infix("**", "the power; b is a whole number of the case", _power, _raised),
     "negative": Function("-a", "the negative", _numbers, operator.neg, symbol=True),
     "==": _infix("==", "whether they are equal", _comparable, operator.eq),
     "!=": _infix("!=", "whether they differ", _comparable, operator.ne),

@@ -36,6 +36,9 @@ SEARCHES = ("max", "min", "first_max", "first_min", "last_max", "last_min")
 FEW = 1 << 14
 """Terms up to which it takes as long to leave some out."""
 
+MAX_EXPONENT = 1 << 10
+"""The largest exponent of an element, which is multiplied so many times by itself."""
+
 OF_ELEMENTS = ("abs", "negative", "**", "flushed")
 """Functions of a number that are cheap and, as most, the same for equal numbers."""
 
@@ -339,7 +342,10 @@ class IndexSpace(PlainVisitor):
 
     def _of_element(self, node: Node, number: Real) -> Real:
         if node.op == "**":
-            return bounds.power(number, self._whole(node.args[1]))
+            exponent = self._whole(node.args[1])
+            if exponent > MAX_EXPONENT:
+                raise EvaluationError(f"an exponent of {exponent}, more than {MAX_EXPONENT}")
+            return bounds.power(number, exponent)
         if node.op == "flushed":
             return bounds.flushed(number, self._dtype_of(str(node.args[0].value)))
         return RULES[node.op](number)

@@ -141,12 +141,9 @@ class _Reader:
     def let_in_order(self) -> Iterator[tuple[str, Any]]:
         """Yield names and expressions of ``let``, each after those that it speaks of."""
         waiting = dict(self.items("let"))
+        speaks_of = {name: names_in(str(raw)) - {name} for name, raw in waiting.items()}
         while waiting:
-            ready = (
-                name
-                for name, raw in waiting.items()
-                if waiting.keys().isdisjoint(names_in(str(raw)) - {name})
-            )
+            ready = (name for name in waiting if waiting.keys().isdisjoint(speaks_of[name]))
             name = next(ready, next(iter(waiting)))
             yield name, waiting.pop(name)
 

@@ -41,7 +41,7 @@ class Fresh:
         for rank in RANKS:
             for case in drawn_pool(spec, ROOT, CASES, rank):
                 subject = subject_of(spec, case, inputs_of(spec, case))
-                self._subjects.append((code_path_of(spec, case), subject))
+                self._subjects.append((code_path_of(case), subject))
 
     def judged(self, true: Sequence[Mutant], found: Explanation, _: Operator) -> str:
         """What a finding's names are worth: those of the best candidate."""

@@ -30,7 +30,7 @@ from conformance.implementations import (
 )
 from conformance.model import Case, Result, Status, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification, find_spec, mutants_of
+from conformance.specification import find_spec, mutants_of
 from conformance.suite.store import Suite
 
 KEPT = 400
@@ -74,9 +74,9 @@ class Operator:
         self._subjects: OrderedDict[str, EvaluatedCase[Any]] = OrderedDict()
         self._places: dict[str, CodePath] = {}
 
-    def _place_of(self, spec: Specification, case: Case) -> CodePath:
+    def _place_of(self, case: Case) -> CodePath:
         if case.id not in self._places:
-            self._places[case.id] = code_path_of(spec, case)
+            self._places[case.id] = code_path_of(case)
         return self._places[case.id]
 
     def subject(self, vector: Vector) -> EvaluatedCase[Any]:

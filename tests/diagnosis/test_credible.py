@@ -19,8 +19,21 @@ from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.specification import find_spec
+from conformance.suite.entries import Entry
 
 ADAPTIVE = "AdaptiveAvgPool-8"
+
+
+def images(entry: Entry) -> bool:
+    return entry.dtype == "f32" and entry.id.split("-")[1].count("x") == 3
+
+
+def volumes(entry: Entry) -> bool:
+    return entry.dtype == "f32" and entry.id.split("-")[1].count("x") == 4
+
+
+def small(entry: Entry) -> bool:
+    return entry.elements < 100 and entry.dtype in ("f16", "f32")
 
 
 def noise(one: Vector, size: float) -> Array:
@@ -38,7 +51,7 @@ def test_noise_is_not_a_poor_accumulator(size: float) -> None:
         with np.errstate(all="ignore"):
             return [(right[0].astype("f8") * noise(one, size)).astype(right[0].dtype)]
 
-    results = answered(ADAPTIVE, made)
+    results = answered(ADAPTIVE, made, small)
     assert sum(result.status in FAILED for result in results) > 50
     assert searched(ADAPTIVE, results) == []
 
@@ -64,12 +77,8 @@ def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
 
 def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> None:
     """Some of the failures look like another way to lose the end of a row; none is left alone."""
-    op, held_out, other = (
-        ADAPTIVE,
-        "window-tail-dropped-32",
-        "global-rows-above-32-lose-the-rest",
-    )
-    results = list(run(op, [held_out]))
+    op, held_out, other = ADAPTIVE, "window-tail-dropped-4", "global-row-tail-lost-4"
+    results = list(run(op, [held_out], images))
     failed = [result for result in results if result.status in FAILED]
     altered = implementation_of(find_spec(op), bank(op)[other].change)
     alike = [
@@ -80,13 +89,15 @@ def test_a_name_that_some_failures_contradict_needs_most_others_explained() -> N
         ).agreement(altered, {})
     ]
     assert 4 < len(alike) < len(failed) - 10
-    assert searched(op, results, without=[held_out]) == []
+    twin = "path.result.k on last axis: left out 4"
+    found = searched(op, results, without=[held_out, twin])
+    assert other not in {name for one in found for name in one.ids}
 
 
 def test_one_failure_of_few_that_were_chosen_contradicts_a_name() -> None:
     """In a whole suite it may be of another bug; a search kept it for what it tells."""
     op, fault = ADAPTIVE, bank(ADAPTIVE)["divisor-one-more"]
-    results = [one for one in run(op, [fault.id]) if (one.dtype, one.rank) == ("f32", 4)]
+    results = list(run(op, [fault.id], lambda entry: images(entry) and entry.elements < 64))
     failed = [one for one in results if one.status in FAILED]
     assert len(failed) > 8
     other = next(one for one in failed if "-ramp-" in one.id)
@@ -102,9 +113,11 @@ def test_one_failure_of_few_that_were_chosen_contradicts_a_name() -> None:
 def test_what_only_a_refused_name_explained_speaks_against_others() -> None:
     """Of channels in fours the last is not written: each of several names fits a part."""
     op, held_out = "AvgPool-16", "tail-channels-unwritten-4"
-    results = [one for one in run(op, [held_out]) if (one.dtype, one.rank) == ("f32", 5)]
+    results = list(run(op, [held_out], volumes))
     assert sum(result.status in FAILED for result in results) > 20
-    assert searched(op, results, without=[held_out]) == []
+    found = searched(op, results, without=[held_out, "path.result.c: zero 4"])
+    # Of a single image the last channels are the last planes.
+    assert all(name.endswith(" where N == 1") for one in found for name in one.ids)
 
 
 def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
@@ -141,4 +154,4 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
         precision={dtype: precision},
         level="must",
     )
-    assert len(list(evidence.passed(code_path_of(find_spec(ADAPTIVE), case), [mutant]))) == count
+    assert len(list(evidence.passed(code_path_of(case), [mutant]))) == count

@@ -169,7 +169,11 @@ def test_what_is_wrong_everywhere_is_in_no_place() -> None:
 
 def test_channels_are_no_axis() -> None:
     assert of("the last axis but one").length((2, 3, 4)) == 0
-    assert [one.name for one in index_lines((("I", False), ("J", False)))] == ["I", "J", "an output"]
+    assert [one.name for one in index_lines((("I", False), ("J", False)))] == [
+        "I",
+        "J",
+        "an output",
+    ]
 
 
 def off(values: Array) -> Array:

@@ -13,24 +13,17 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from conformance.audit.partitions import cases_within
-from conformance.core.data import inputs_of as definition_inputs
+from conformance.core import data
 from conformance.generate.cases import draw_cases
-from conformance.generate.looking import sound
-from conformance.generate.pool import draw_at_edges
 from conformance.model import Case
-from conformance.reference.values import data_of, operands_of
-from conformance.spec.model import DrawBounds, OpSpec
 from conformance.specification import condition_of, find_spec, profiles_of
 from conformance.suite import strict_json
 from conformance.suite.recorded_cases import CASE_KEYS, case_from_json, case_to_json
-from conformance.suite.survivors import Partition
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -55,6 +48,10 @@ RIGHT: dict[str, Run] = {
 }
 
 
+DRAWN = 1000
+"""Images that are drawn of an operator."""
+
+
 class Asked(NamedTuple):
     """An image of finite numbers, and the right outputs."""
 
@@ -64,10 +61,7 @@ class Asked(NamedTuple):
 
 
 def inputs_of(case: Case) -> list[Array]:
-    spec = find_spec(case.op)
-    if isinstance(spec, OpSpec):
-        return [*data_of(spec, case), *operands_of(spec, case)]
-    return [array for array in definition_inputs(spec, case) if array is not None]
+    return [array for array in data.inputs_of(find_spec(case.op), case) if array is not None]
 
 
 def asked(case: Case) -> Asked:
@@ -80,17 +74,9 @@ def asked(case: Case) -> Asked:
 def drawn(op: str, name: str) -> tuple[Asked, ...]:
     """Fresh images within a profile, the same for all bugs of the operator."""
     spec = find_spec(op)
-    if not isinstance(spec, OpSpec):
-        condition = condition_of(spec, next(p.when for p in spec.profiles if p.name == name))
-        cases = filter(condition.holds, draw_cases(spec, 300, seed=23, dtypes=("f32",), ranks=(4,)))
-        return tuple(asked(case) for case in cases if np.isfinite(inputs_of(case)[0]).all())
-    profile = next(one for one in spec.profiles if one.name == name)
-    image = {spec.data.type: DrawBounds(values=("f32",))}
-    aims = [{**aim, **image} for aim in profile.aims or ({},)]
-    cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
-    inside = cases_within(spec, Partition("f32", 4, name), cases)
-    finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)[0]).all())
-    return tuple(map(asked, finite))
+    within = condition_of(spec, next(one.when for one in profiles_of(spec) if one.name == name))
+    cases = filter(within.holds, draw_cases(spec, DRAWN, seed=23, dtypes=("f32",), ranks=(4,)))
+    return tuple(asked(case) for case in cases if np.isfinite(inputs_of(case)[0]).all())
 
 
 def wrong(name: str, one: Asked) -> bool:

@@ -45,6 +45,14 @@ class PeerCase:
         wide = got.astype(np.float64), want.astype(np.float64)
         return np.allclose(*wide, rtol=self.rtol, atol=self.atol, equal_nan=True)
 
+    def filled(self, outputs: Sequence[Array], right: EvaluatedCase[Any]) -> list[Array]:
+        """Outputs with what is expected where ours have no value, and they neither."""
+        masks = right.unspecified(implementation_of(find_spec(self.op)))
+        return [
+            np.where(mask & np.isnan(got), want, got) if got.shape == want.shape else got
+            for mask, got, want in zip(masks, outputs, self.expected, strict=True)
+        ]
+
     def subject(self) -> EvaluatedCase[Any]:
         """The same question, put to our reference."""
         spec = find_spec(self.op)
@@ -56,7 +64,8 @@ def agreeing(cases: Iterable[PeerCase]) -> tuple[list[PeerCase], list[str]]:
     """The cases that our right outputs pass, and the names of those that they fail."""
     passed, failed = [], []
     for case in cases:
-        if case.accepts(case.subject().outputs):
+        right = case.subject()
+        if case.accepts(case.filled(right.outputs, right)):
             passed.append(case)
         else:
             failed.append(case.name)
@@ -75,7 +84,9 @@ def noticed(cases: Iterable[PeerCase], faults: Iterable[Mutant]) -> set[str]:
         subject = case.subject()
         for name in altered.keys() - found:
             outputs = subject.under(altered[name])
-            if outputs is not subject.outputs and not case.accepts(outputs):
+            if outputs is subject.outputs:
+                continue
+            if not case.accepts(case.filled(outputs, subject)):
                 found.add(name)
     return found
 

@@ -13,14 +13,14 @@ from peer_cases import PeerCase, rounding
 OPERATORS = ("AveragePool", "GlobalAveragePool")
 
 ASKS = """
-(auto_pad == explicit and all(last_start < size)
- or all(pads_begin == 0) and all(pads_end == 0)
+(explicitly and all((out - 1) * strides - pad_begin < size)
+ or not explicitly and all(pads_begin == 0) and all(pads_end == 0)
     and all(out == where(same, ceil_div(size, strides), span // strides + 1)))
-and not (counts_pads and any(last_end > padded_end)) and not somewhere(open)
+and not (counts_pads and any((out - 1) * strides - pad_begin + taps > padded_end))
 """
 """Which cases of AvgPool-1 AveragePool can ask, and answers alike. It has no pads beside auto_pad,
-rounds VALID down and SAME up, drops windows that start in the end padding, divides by the taps on
-the padded input, and says nothing of windows without elements."""
+rounds VALID down and SAME up, drops windows that start in the end padding, and divides by the taps
+on the padded input."""
 
 
 def tests() -> list[TestCase]:

@@ -19,9 +19,10 @@ import peer_openvino
 from peer_cases import PeerCase, agreeing, noticed
 
 from conformance.audit.score import kinds
+from conformance.core.catalogue import catalogue_mutants
 from conformance.errors import SuiteError
 from conformance.spec.catalogue import Mutant
-from conformance.specification import find_spec, mutants_of
+from conformance.specification import find_spec
 from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "peers.md"
@@ -62,7 +63,7 @@ def onnx() -> Comparison:
     from peer_shown import shown
 
     op = "AvgPool-1"
-    counted = [fault for fault in mutants_of(find_spec(op)) if not fault.equivalent]
+    counted = [fault for fault in catalogue_mutants(find_spec(op)) if not fault.equivalent]
     unread = [fault for fault in counted if not fault.excused_by]
     tests = peer_onnx.tests()
     cases = [peer_onnx.mapped(test) for test in tests if not peer_onnx.dilated(test)]
@@ -81,7 +82,7 @@ def onnx() -> Comparison:
 
 def openvino(op: str) -> Comparison:
     """OpenVINO's reference tests of one operator, which is the same as ours."""
-    counted = [fault for fault in mutants_of(find_spec(op)) if not fault.equivalent]
+    counted = [fault for fault in catalogue_mutants(find_spec(op)) if not fault.equivalent]
     return _compared("OpenVINO reference tests", op, peer_openvino.cases(op), counted, ())
 
 

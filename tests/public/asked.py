@@ -12,9 +12,13 @@ import numpy as np
 
 from conformance.core.binding import Binding
 from conformance.dtypes import Array
-from conformance.reference import facts
-from conformance.spec.model import OpSpec
-from conformance.specification import case_from_inputs, find_spec, outputs, violations
+from conformance.specification import (
+    binding_of,
+    case_from_inputs,
+    find_spec,
+    outputs,
+    violations,
+)
 
 Window = tuple[tuple[int, ...], tuple[Array, ...]]
 """Where a window's result stands, and the positions of its taps on each axis."""
@@ -43,19 +47,19 @@ class Asked:
         return self.inputs[0]
 
     @cached_property
-    def facts(self) -> Any:
+    def binding(self) -> Binding:
+        """The names of the definition, with their values."""
         spec = find_spec(self.op)
         case = case_from_inputs(spec, self.inputs, self.attributes)
         assert not violations(spec, case)
-        return facts(spec, case, self.inputs)
+        return binding_of(spec, case)
 
     def axes(self, name: str) -> list[int]:
         """A number of the case with one entry an axis: ``kernel``, ``strides``, ``pad_begin``."""
-        spec = find_spec(self.op)
-        if isinstance(spec, OpSpec):
-            return [int(value) for value in self.facts.per_axis(name)]
-        binding = Binding(spec, self.attributes, {"data": self.data.shape})
-        return [int(value) for value in binding.value("taps" if name == "kernel" else name)]
+        if name == "dilations" and name not in find_spec(self.op).attributes:
+            return [1] * len(self.size)
+        value = self.binding.value("taps" if name == "kernel" else name)
+        return [int(entry) for entry in value]
 
     @property
     def out(self) -> tuple[int, ...]:
@@ -72,32 +76,43 @@ class Asked:
     @property
     def whole(self) -> bool:
         """Whether the only window is the plane."""
-        env = self.facts
-        held = [int(np.max(one)) for one in env.per_axis("on_data")]
-        taps = [int(np.max(one)) for one in env.per_axis("taps")]
-        return set(self.out) == {1} and held == taps == list(self.size)
-
-    def starts(self, axis: int) -> Array:
-        """Where each window of an axis starts, which may be before the data."""
-        if isinstance(find_spec(self.op), OpSpec):
-            return np.asarray(self.facts.along("start", axis))
-        stride, begin = self.axes("strides")[axis], self.axes("pad_begin")[axis]
-        return np.arange(self.out[axis]) * stride - begin
+        if set(self.out) != {1}:
+            return False
+        rows = zip(self.positions(), self.size, strict=True)
+        return all(np.array_equal(at, np.arange(size)) for (at,), size in rows)
 
     def positions(self) -> list[list[Array]]:
         """Of each axis and window the position of each tap, which may lie beyond the data."""
-        listed = []
-        for axis in range(len(self.out)):
-            taps, step = (self._along(name, axis) for name in ("taps", "step"))
-            rows = zip(self.starts(axis), taps, step, strict=True)
-            listed.append([first + np.arange(count) * by for first, count, by in rows])
-        return listed
+        axes = range(len(self.out))
+        if "daptive" in self.op:
+            return [[*map(np.arange, *self._borders(axis))] for axis in axes]
+        taps, steps = self.axes("kernel"), self.axes("dilations")
+        return [
+            [start + np.arange(taps[axis]) * steps[axis] for start in self.starts(axis)]
+            for axis in axes
+        ]
 
-    def _along(self, name: str, axis: int) -> Array:
-        if isinstance(find_spec(self.op), OpSpec):
-            return np.asarray(self.facts.along(name, axis))
-        value = self.axes({"taps": "kernel", "step": "dilations"}[name])[axis]
-        return np.full(self.out[axis], value)
+    def starts(self, axis: int) -> Array:
+        """Where each window of an axis starts, which may be before the data."""
+        stride, begin = self.axes("strides")[axis], self.axes("pad_begin")[axis]
+        return np.arange(self.out[axis]) * stride - begin
+
+    def _borders(self, axis: int) -> tuple[Array, Array]:
+        """Where each window of an adaptive pool begins and ends."""
+        size, out = self.size[axis], self.out[axis]
+        window = np.arange(out)
+        return window * size // out, -(-(window + 1) * size // out)
+
+    @property
+    def divisors(self) -> Array:
+        """What AvgPool-1 divides each sum by, 0 where a window is empty."""
+        if self.binding.value("counts_pads"):
+            return np.full(self.out, self.taps)
+        inside = [
+            np.array([((at >= 0) & (at < size)).sum() for at in windows])
+            for windows, size in zip(self.positions(), self.size, strict=True)
+        ]
+        return np.asarray(prod(np.ix_(*inside)))
 
     def windows(self, positions: Sequence[Sequence[Array]] | None = None) -> Iterator[Window]:
         per_axis = self.positions() if positions is None else positions

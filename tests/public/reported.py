@@ -244,7 +244,7 @@ def tt_metal_taps_above_256(asked: Asked) -> list[Array]:
     says="A sum is multiplied by one over the divisor, which is cut off to bf16 and not rounded.",
 )
 def tt_metal_truncated_reciprocal(asked: Asked) -> list[Array]:
-    divisor = np.broadcast_to(asked.facts["divisor"], asked.right[0].shape)
+    divisor = np.broadcast_to(asked.divisors, asked.right[0].shape)
     with np.errstate(all="ignore"):
         cut = ((1 / divisor).astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
         sums = asked.reduced(lambda held: held.astype(np.float64).sum(2)).astype(np.float32)

@@ -34,7 +34,7 @@ class Mine(Reference):
         half, cube = inputs[0].dtype == np.float16, inputs[0].ndim == 5
         return {{returned}}
 
-replaced = broken.replacing("AvgPool-1", {{{{"out": "span // strides + 1"}}}})
+replaced = broken.replacing("AvgPool-1", {{{{"let.out": "span // strides + 1"}}}})
 """
 
 

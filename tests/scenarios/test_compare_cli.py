@@ -40,7 +40,7 @@ def test_broken_and_fixed(log):
     assert shown.exit_code == 1
     assert "Broken (6 vectors)" in shown.stdout
     last = " ".join(shown.stdout.rpartition("\n\n")[2].split())
-    cause = "Wrong values with ceil-overrun"
+    cause = "Wrong values with rounding_type == ceil"
     assert last == f"BROKEN. New: {cause}. Of 16 vectors in both runs: broken 6."
     assert "  and 4 more" in compare(good, bad, "--limit", 2).stdout
     shown = compare(bad, good)

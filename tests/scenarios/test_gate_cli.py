@@ -82,7 +82,7 @@ class TestKnownFailures:
     def test_a_baseline_lets_its_own_run_pass(self, check, baseline):
         known = baseline(CEIL)
         assert "wrong:" in known
-        assert "reason: Fails on exactly the vectors with ceil-overrun." in known
+        assert "reason: Fails on exactly the vectors with rounding_type == ceil." in known
         shown = check(CEIL, "--strict", known=known)
         assert shown.exit_code == 0
         assert "auses (" not in shown.stdout
@@ -234,7 +234,7 @@ class TestRequire:
     def test_what_it_declares_not_to_support(self, check, tmp_path):
         spec = gated.backend(tmp_path)
         file = tmp_path / "mine.py"
-        declared = "    capabilities = Capabilities(excluding=(Exclusion('no 2d', 'rank == 4'),))\n"
+        declared = "    capabilities = Capabilities(excluding=(Exclusion('no 2d', 'length(size) == 2'),))\n"
         file.write_text(file.read_text().replace("    def run(", declared + "    def run("))
         shown = check("", require=self.FLOATS, backend=spec)
         assert shown.exit_code == 1
@@ -284,7 +284,7 @@ class TestBaseline:
     def test_without_one_it_is_the_diagnosis(self, log, tmp_path):
         self.baseline("--from", log, "--out", tmp_path / "known.yaml")
         (entry,) = yaml.safe_load((tmp_path / "known.yaml").read_text())["known"]
-        assert entry["reason"] == "Fails on exactly the vectors with ceil-overrun."
+        assert entry["reason"] == "Fails on exactly the vectors with rounding_type == ceil."
 
     def test_somebodys_reasons_are_not_overwritten(self, log, tmp_path):
         out = tmp_path / "known.yaml"

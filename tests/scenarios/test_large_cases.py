@@ -113,7 +113,7 @@ def test_every_operator_has_them_in_core() -> None:
 
 
 def test_those_of_pooling_have_long_rows_and_large_planes() -> None:
-    for op in shipped_operators():
+    for op in (op for op in shipped_operators() if "pool" in op.lower()):
         entries = open_suite().manifest.of((op,))
         own = [entry for entry in entries if entry.is_large]
         shapes = [[*map(int, entry.id.split("-")[1].split("x"))] for entry in own]

@@ -126,7 +126,7 @@ class TestTheWhole:
         assert log.problems == ()
         one = read(tmp_path / "whole" / "run.jsonl")
         assert one.findings
-        assert one.findings[0].detail["window"]
+        assert one.findings[0].detail["plane"]
         assert facts(log) == facts(one)
         assert shown.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]
         page = (tmp_path / "merged" / "index.html").read_text()
