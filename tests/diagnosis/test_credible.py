@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import tiers
@@ -17,8 +15,8 @@ from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of, subject_of
-from conformance.model import FAILED, Result, Status, Vector
-from conformance.specification import find_spec
+from conformance.model import FAILED, Case, Result, Status, Vector
+from conformance.specification import build, find_spec
 from conformance.suite.entries import Entry
 
 ADAPTIVE = "AdaptiveAvgPool-8"
@@ -128,30 +126,26 @@ def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
         assert asked.consistency(implementation_of(spec, fault.change)) is expected
 
 
-@pytest.mark.parametrize(
-    ("precision", "fault", "count"),
-    [
-        ("exact", "one", 1),
-        ("standard", "one", 0),
-        ("native", "one", 0),
-        ("standard", "newer", 1),
-    ],
-)
-def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
-    precision: str, fault: str, count: int
-) -> None:
-    """But at precision exact, and of a fault that the suite does not know."""
-    entry = next(e for e in CORE.manifest.vectors if e.op == ADAPTIVE and e.reject is None)
-    case = vector(entry.id).case
-    dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
-    passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank, asked=case.request)
-    mutant = replace(next(iter(bank(ADAPTIVE).values())), id=fault)
+def test_passes_are_asked_where_a_mutant_may_show_recorded_kills_first() -> None:
+    spec, mutant = find_spec(ADAPTIVE), bank(ADAPTIVE)["ends-rounded-down"]
+    vectors = [build(spec, row(*sizes)) for sizes in ((6, 3), (7, 3), (5, 3))]
+    by_id = {one.id: one for one in vectors}
     evidence = OperatorResults(
-        find_spec(ADAPTIVE),
-        [passed],
-        read=vector,
-        noticed={case.id: ["another"], "a failure": ["one"]},
-        precision={dtype: precision},
+        spec,
+        [Result(one.id, ADAPTIVE, Status.PASS, asked=one.case.request) for one in vectors],
+        read=by_id.__getitem__,
+        noticed={vectors[1].id: ["another"], vectors[2].id: [mutant.id]},
+        precision={},
         level="must",
     )
-    assert len(list(evidence.passed(code_path_of(case), [mutant]))) == count
+    _, first, second = by_id  # where the parts are alike, none ends earlier
+    assert list(evidence.passed_ids(code_path_of(row(7, 3)), [mutant])) == [second, first]
+    assert [one.vector.id for one in evidence.passed(code_path_of(row(7, 3)), [mutant])] == [
+        second,
+        first,
+    ]
+
+
+def row(size: int, parts: int) -> Case:
+    types, operands = {"T": "f32", "T_SHAPE": "i64"}, {"output_size": (parts,)}
+    return Case(ADAPTIVE, types, {"data": (1, 1, size)}, {}, operands, pattern="ramp")

@@ -16,6 +16,7 @@ from faulty import CORE, answered, asked, bank, explained, run, says_all, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.core.catalogue import catalogue_mutants
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES
 from conformance.dtypes import Array
@@ -31,12 +32,12 @@ COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_tex
 
 @st.deferred
 def some_fault() -> st.SearchStrategy[tuple[str, str]]:
-    """Any fault that a vector can show, with its operator."""
+    """Any fault of the catalogue that a vector can show, with its operator."""
     return st.sampled_from(
         [
             (op, fault.id)
             for op in CORE.manifest.ops
-            for fault in bank(op).values()
+            for fault in catalogue_mutants(find_spec(op))
             if not fault.equivalent and not fault.excused_by and fault.id in noticed(op)
         ]
     )

@@ -8,8 +8,8 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.generate import drawn
-from conformance.generate.drawn import Drawing, pieces
 from conformance.generate.claim import Claim
+from conformance.generate.drawn import Drawing, pieces
 from conformance.model import Case
 from conformance.specification import broken_conditions, find_spec, level_of, violations
 from conformance.suite.lint import inputs_digest

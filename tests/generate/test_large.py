@@ -4,7 +4,6 @@ import pytest
 
 from conformance.generate.bounds import is_usable
 from conformance.generate.cases import draw_cases
-from conformance.generate.pool import most_terms
 from conformance.generate.large import (
     CHANNELS,
     ELEMENTS,
@@ -13,6 +12,7 @@ from conformance.generate.large import (
     large_cases,
     with_large,
 )
+from conformance.generate.pool import most_terms
 from conformance.specification import build, find_spec, violations
 
 
