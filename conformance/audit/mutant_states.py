@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.audit.kills import Kill
+from conformance.audit.score import is_always_excused
 from conformance.model import Case
 from conformance.spec.catalogue import Mutant
 from conformance.suite.survivors import NOT_SEEN, Partition, Survivors
@@ -65,7 +66,7 @@ def classify_mutants(
     missing = {("should", name) for name in undetermined}
     missing |= {("must", name) for name in (undetermined | only_at_should) - excused}
     refuted = {name for name in killed if reasons.get(name) or name in proven}
-    refuted |= {m.id for m in mutants if m.is_always_excused or m.id in by_part} & at_must
+    refuted |= {m.id for m in mutants if is_always_excused(m) or m.id in by_part} & at_must
     return MutantStates(
         partition=partition,
         killed=frozenset(killed & reasons.keys()),

@@ -80,16 +80,20 @@ def _checked(source: Source) -> Operator:
     return operator
 
 
-def _source(path: Path, text: str) -> Source:
-    """What a file says, with what it extends: a file beside it, or a shipped one."""
+def _source(path: Path, text: str, read: frozenset[Path] = frozenset()) -> Source:
+    """What a file says, with what it extends: a file beside it, or a shipped one.
+
+    Those that were ``read`` before extend this one, so that it extends none of them.
+    """
+    read |= {path}
     source = parse_yaml(text, str(path))
     name = source.data.get("extends") if isinstance(source.data, dict) else None
     base = None
     if isinstance(name, str) and NAME.fullmatch(name):
         candidates = (parent / f"{name}.yaml" for parent in (path.parent, folder()))
         # A file of the same name may extend the shipped one, but none extends itself.
-        file = next((file for file in candidates if file != path and file.is_file()), None)
-        base = None if file is None else _source(file, read_text(file))
+        file = next((file for file in candidates if file not in read and file.is_file()), None)
+        base = None if file is None else _source(file, read_text(file), read)
         if base is not None:
             base.data = _without_indices(base.data, source.data)
     return extended(source, base)

@@ -218,9 +218,11 @@ class Draw:
             return bool(self.integer(0, 1))
         if attribute.type in DTYPES:
             return self.pick(FLOATS)
-        low = -2 if attribute.min is None else attribute.min
-        high = low + 3 if attribute.max is None else attribute.max
-        return self.integer(low, high)
+        if attribute.min is None:  # few cases with negative padding are valid
+            number = self.integer(0, 4)
+            return -1 if number == 4 else number
+        high = attribute.min + 3 if attribute.max is None else attribute.max
+        return self.integer(attribute.min, high)
 
     def shapes(self) -> tuple[dict[str, Sizes], dict[str, Sizes]]:
         """The shapes of tensors, and the entries of those that have some.

@@ -68,15 +68,6 @@ class Mutant:
     cause: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    @property
-    def is_always_excused(self) -> bool:
-        """Whether nothing may kill it at must.
-
-        A machine computes f64 and whole numbers in f32, which no interpretation of its habit
-        excuses.
-        """
-        return bool(self.excused_by) and self.kind != "machine"
-
 
 class Why(Enum):
     """A reason why an operator does not have a mutant."""

@@ -12,20 +12,21 @@ from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.explanation import Explanation
 
 OP = "AdaptiveMaxPool-8"
-HELD_OUT = 4
+HELD_OUT = 2
 
 
 @pytest.fixture(scope="module")
 def found(exhaustive: bool) -> dict[str, Tally]:
     """The outcomes on core, or of few mutants on smoke, whose two dozen vectors show less."""
-    few = [] if exhaustive else ["--suite", "smoke", "--singles", "12"]
-    asked = ["--op", OP, "-j", "1", "--pairs", "6", "--held-out", str(HELD_OUT), *few]
+    few = [] if exhaustive else ["--suite", "smoke", "--singles", "10"]
+    asked = ["--op", OP, "-j", "1", "--pairs", "4", "--held-out", str(HELD_OUT), *few]
     return measured(arguments(asked))
 
 
-def test_names_of_single_mutants_are_right(found: dict[str, Tally]) -> None:
+def test_names_of_single_mutants_are_right(found: dict[str, Tally], exhaustive: bool) -> None:
     singles = found["singles"]
-    assert singles.outcomes["right"] >= 0.8 * singles.runs
+    # Of some mutants smoke has a single vector that shows them, which names nothing.
+    assert singles.outcomes["right"] >= (0.8 if exhaustive else 0.6) * singles.runs
     assert not singles.outcomes["wrong"], singles.wrong
     assert max(singles.names) <= 3
 

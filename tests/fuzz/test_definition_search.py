@@ -18,8 +18,8 @@ from conformance.fuzz import database
 from conformance.fuzz.session import FuzzSession, SearchResult
 from conformance.fuzz.simpler import case_cost, simpler_cases
 from conformance.generate.cases import draw_cases
-from conformance.generate.pool import drawn_pool
 from conformance.generate.claim import Claim, claimed
+from conformance.generate.pool import drawn_pool
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case
 from conformance.run.inline import Inline

@@ -20,8 +20,8 @@ from conformance.fuzz.case_batches import LARGE, LIMITS, Batches
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.simpler import simpler_cases
 from conformance.generate.cases import MAX_TERMS
-from conformance.generate.pool import most_terms
 from conformance.generate.claim import Claim, claimed
+from conformance.generate.pool import most_terms
 from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits

@@ -11,8 +11,11 @@ from conformance.cli import main
 from conformance.log.reader import read
 
 BACKENDS = """
-one_more = broken.replacing("AvgPool-1", {"define.result.finish": "total / (where(counts_pads, prod(taps), terms) + 1)"})
-two_more = broken.replacing("AvgPool-1", {"define.result.finish": "total / (where(counts_pads, prod(taps), terms) + 2)"})
+def divided_by(divisor):
+    return broken.replacing("AvgPool-1", {"define.result.finish": f"total / ({divisor})"})
+
+one_more = divided_by("where(counts_pads, prod(taps), terms) + 1")
+two_more = divided_by("where(counts_pads, prod(taps), terms) + 2")
 
 def one_element(place):
     def run(op, inputs, attributes):

@@ -234,7 +234,8 @@ class TestRequire:
     def test_what_it_declares_not_to_support(self, check, tmp_path):
         spec = gated.backend(tmp_path)
         file = tmp_path / "mine.py"
-        declared = "    capabilities = Capabilities(excluding=(Exclusion('no 2d', 'length(size) == 2'),))\n"
+        excluded = "Exclusion('no 2d', 'length(size) == 2')"
+        declared = f"    capabilities = Capabilities(excluding=({excluded},))\n"
         file.write_text(file.read_text().replace("    def run(", declared + "    def run("))
         shown = check("", require=self.FLOATS, backend=spec)
         assert shown.exit_code == 1

@@ -28,7 +28,8 @@ Answers = dict[str, list[tuple[str, bool]]]
 def suite(exhaustive: bool) -> Any:
     """Core, or smoke with some of the vectors of core that have windows without data."""
     core, chosen = tiers.core(), {entry.id for entry in tiers.smoke().manifest.vectors}
-    empty = [one for one in core.manifest.vectors if any("of no term" in edge for edge in one.edges)]
+    entries = core.manifest.vectors
+    empty = [one for one in entries if any("of no term" in edge for edge in one.edges)]
     for op in OPS:
         chosen |= {one.id for one in [one for one in empty if one.op == op][:40]}
     listed = tuple(one for one in core.manifest.vectors if one.id in chosen)
