@@ -17,7 +17,6 @@ from jsonschema import Draft202012Validator
 
 from conformance.json_schema import JsonSchema, load_schema
 from conformance.resources import directory
-from conformance.spec import schema_check
 from conformance.spec.yaml_reader import parse_yaml
 
 ROOT = Path(__file__).parents[1]
@@ -31,17 +30,11 @@ JUNK: tuple[Any, ...] = (
 
 def documents() -> Iterator[tuple[str, JsonSchema, Any]]:
     """A name, a schema and a document that is sound."""
-    for kind, folder in (
-        (schema_check.SPEC, "specs"),
-        (schema_check.FAULTS, "specs/faults/pooling"),
-    ):
+    for folder, kind in (("specs", "operator"), ("specs/faults", "faults")):
         for path in sorted((ROOT / folder).glob("*.yaml")):
             data = parse_yaml(path.read_text(), path.name).data
-            if "extends" not in data:
-                yield path.stem, load_schema(f"spec/{kind}.schema.json"), data
-    for path in sorted((ROOT / "specs/faults").glob("*.yaml")):
-        data = parse_yaml(path.read_text(), path.name).data
-        yield path.stem, load_schema("core/faults.schema.json"), data
+            if "extends" not in data and "families" not in data:
+                yield path.stem, load_schema(f"core/{kind}.schema.json"), data
     vectors = directory("vectors")
     for folder in sorted(path for path in vectors.iterdir() if path.is_dir()):
         for path in sorted(folder.glob("*.npz"))[::60]:

@@ -102,6 +102,9 @@ def shouting(op, inputs, attributes):
 """
 )
 
+CEIL = "rounding_type is ceil"
+"""The name of a target."""
+
 
 class Session:
     """A folder in which pytest runs with the plugin, and without anything else of ours."""
@@ -179,7 +182,7 @@ class TestVerdicts:
             [
                 f"*{entry.op}/{entry.id}*",
                 "result: 1 of 9 elements are wrong*",
-                "    element  window * divisor *accepted * got  off",
+                "    element *accepted * got  off",
                 "    0,0,*",
                 "  element 0,0,*",
                 "      got *wrong at standard)",
@@ -197,7 +200,7 @@ class TestVerdicts:
         assert outcomes(found)["failed"] == 1
         text = " ".join(found.stdout.str().split())
         assert "kind value" in text
-        assert "with f32, rank 4, explicit-pads, " in text
+        assert "with f32, rank 4, " in text
         assert "maybe The sum of n terms is divided by n + 1" in text
 
     def test_the_end_names_causes(self, session: Session) -> None:
@@ -316,12 +319,11 @@ class TestSelection:
             (["--conformance-op", "AvgPool-1"], lambda e: e.op == "AvgPool-1"),
             (["conformance::AvgPool-1"], lambda e: e.op == "AvgPool-1"),
             (["-k", "AvgPool-1 and not reject"], lambda e: e.op == "AvgPool-1" and not e.reject),
-            (["-k", "no-tie or ceil-overrun"], lambda e: {"no-tie", "ceil-overrun"} & {*e.edges}),
             (["-m", 'conformance(dtype="f64")'], lambda e: e.dtype == "f64"),
             (["-m", 'conformance(reject="zero-stride")'], lambda e: e.reject == "zero-stride"),
             (["-m", 'conformance(level="should")'], lambda e: e.level == "should"),
             (["-m", 'conformance(kind="value", op="AvgPool-1")'], lambda e: "x4-ramp" in e.id),
-            (["-m", 'conformance_edge(name="ceil-overrun")'], lambda e: "ceil-overrun" in e.edges),
+            (["-m", f'conformance_edge(name="{CEIL}")'], lambda e: CEIL in e.edges),
             (["-m", "not conformance"], lambda e: False),
         ],
     )

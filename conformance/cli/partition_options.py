@@ -178,7 +178,7 @@ def unkillable_mutants(suite: Suite, op: str, selected: Capabilities) -> frozens
 def undetermined_mutants(
     suite: Suite, score: MutationScore, selected: Capabilities
 ) -> frozenset[str]:
-    """Return the surviving mutants of which it is not known whether they show in what is selected.
+    """Return the survivors that may show in what is selected, as far as is known.
 
     There are none where the suite states the survivors of just what is selected; then a mutant that
     survives is one that a search for vectors has not killed.

@@ -82,7 +82,7 @@ def worst_element_lines(
     match: Match,
     precision: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield the worst element of a result, with what it reads; nothing if it has none."""
+    """Yield the worst element of a result, with what it reads, if it has such."""
     if result.witness is not None:
         yield ""
         yield from element(spec, vector, result.witness.index, match, precision)

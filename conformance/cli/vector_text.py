@@ -113,7 +113,7 @@ def element(
 
 
 def row(output: Answer, index: Index, precision: str = "standard") -> tuple[str, ...]:
-    """Return the cells of an element: where it is, its expected value and what is accepted."""
+    """Return the cells of an element: its place, expected value and what is accepted."""
     expected = output.expected[index]
     # Ten digits distinguish the values of a narrower type; --element shows all digits.
     is_narrow = output.rounded is not None and output.dtype != "f64"

@@ -216,7 +216,7 @@ def check_interpretations(operator: Operator, source: Source) -> None:
 
 
 def accumulator(dtype: DType, precision: str) -> DType:
-    """Return the format that a sum is at least kept in: T for native, f32 or f64 for standard."""
+    """Return the least format of a sum: T for native, f32 or f64 for standard."""
     if precision == "native" or dtype.name == "f64":
         return dtype
     return DTYPES["f32"]

@@ -9,9 +9,7 @@ floating point (``frexp`` only counts bits of integers).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -27,15 +25,6 @@ Ties = Literal["even", "up", "down", "zero", "odd"]
 # needs two more, and there WORD_BITS.
 NARROW_BITS = 60
 WORD_BITS = 62
-
-# How many elements reduce_windows gathers at once: all taps of a small array, and one tap at a
-# time of a large one, so that memory stays a small multiple of the array's.
-GATHER_LIMIT = 1 << 14
-
-# Windows of so many neighbours are reduced where they lie, which is slow to begin and needs no
-# list of taps; those of small arrays are, however few.
-NEIGHBOURS = 16
-SMALL = 1 << 11
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,73 +43,8 @@ class Decoded:
     subnormal: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class AxisWindows:
-    """Which elements each window reads along one axis of length ``size``.
-
-    ``indices`` is (out, taps) in [0, size), anything in that range where not ``counted``.
-    """
-
-    indices: NDArray[np.int64]
-    counted: NDArray[np.bool_]
-
-    @cached_property
-    def every(self) -> bool:
-        """Whether every tap counts."""
-        return bool(self.counted.all())
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How many taps of each window count, (out,)."""
-        return self.counted.sum(axis=1, dtype=np.int64)
-
-    @cached_property
-    def most(self) -> int:
-        """The most taps of a window that count."""
-        return int(self.counts.max(initial=0))
-
-
-class Runs(AxisWindows):
-    """Windows whose taps are ``step`` apart: each begins at ``first`` and has ``counts``.
-
-    All are int64 and (out,); ``first`` is 0 of an empty window, ``step`` of one with a single tap.
-    """
-
-    def __init__(
-        self, first: NDArray[np.int64], counts: NDArray[np.int64], step: NDArray[np.int64]
-    ) -> None:
-        vars(self).update(first=first, counts=counts, step=step)
-
-    first: NDArray[np.int64]
-    step: NDArray[np.int64]
-
-    @property
-    def key(self) -> tuple[bytes, bytes, bytes]:
-        """What tells runs apart."""
-        return self.first.tobytes(), self.counts.tobytes(), self.step.tobytes()
-
-    @cached_property
-    def neighbours(self) -> bool:
-        """Whether no window steps over elements, or reads one twice."""
-        return not ((self.step != 1) & (self.counts > 1)).any()
-
-    @cached_property
-    def ends(self) -> NDArray[np.int64]:
-        """The first position of each window and the one behind its last, in turn: (2 * out,)."""
-        return np.stack([self.first, self.first + self.counts], axis=1).ravel()
-
-    @cached_property
-    def counted(self) -> NDArray[np.bool_]:
-        return np.arange(self.most) < self.counts[:, None]
-
-    @cached_property
-    def indices(self) -> NDArray[np.int64]:
-        t = np.arange(self.counted.shape[1], dtype=np.int64)
-        return (self.first[:, None] + t * self.step[:, None]) * self.counted
-
-
 def as_wide(ints: Integers) -> Integers:
-    """The same integers as Python integers, for arithmetic that may outgrow int64."""
+    """Return the same integers as Python integers, for arithmetic that may outgrow int64."""
     return ints.astype(object, copy=False)
 
 
@@ -185,59 +109,6 @@ def _decode_integers(array: Array, dtype: DType, headroom: int) -> Decoded:
     )
 
 
-def reduce_windows(
-    array: Array, windows: Sequence[AxisWindows], ufunc: np.ufunc, identity: int
-) -> Array:
-    """Reduce each window of ``array`` (N, C, \\*size) to one element: (N, C, \\*out).
-
-    ``ufunc`` is np.add, np.minimum, np.maximum or np.logical_or, ``identity`` what it reduces
-    nothing to; taps that are not counted are the identity. The axes are reduced one after the
-    other, which is exact, so the order does not matter. The result has the type of ``array``
-    (int64, object or bool); the caller sees to it that sums fit (``headroom`` of :func:`decode`).
-    """
-    axes = range(array.ndim - len(windows), array.ndim)
-    growth = {a: len(w.counts) / max(1, array.shape[a]) for a, w in zip(axes, windows, strict=True)}
-    # What shrinks the array most comes first, so that the others have less to do.
-    for axis in sorted(axes, key=growth.__getitem__):
-        array = _reduce_axis(array, axis, windows[axis - axes.start], ufunc, identity)
-    return array
-
-
-def _reduce_axis(
-    array: Array, axis: int, window: AxisWindows, ufunc: np.ufunc, identity: int
-) -> Array:
-    out = len(window.counts)
-    before, after = array.shape[:axis], array.shape[axis + 1 :]
-    total = np.full((*before, out, *after), identity, array.dtype)
-    if not total.size or not array.size:
-        return total
-    leading: tuple[Any, ...] = (slice(None),) * axis
-    few = window.most < NEIGHBOURS and total.size > SMALL
-    if isinstance(window, Runs) and window.neighbours and not few:
-        return _reduce_runs(array, axis, window, ufunc, identity)
-    taps = window.indices.shape[1]
-    step = max(1, GATHER_LIMIT // total.size)
-    for first in range(0, taps, step):
-        chosen = slice(first, first + step)
-        taken = array.take(window.indices[:, chosen], axis)
-        if not window.every:
-            taken[(*leading, ~window.counted[:, chosen])] = identity
-        one = taken[(*leading, slice(None), 0)] if step == 1 else ufunc.reduce(taken, axis=axis + 1)
-        ufunc(total, one, out=total)
-    return total
-
-
-def _reduce_runs(array: Array, axis: int, window: Runs, ufunc: np.ufunc, identity: int) -> Array:
-    """Where windows read neighbours, as :func:`_reduce_axis`, without a list of taps."""
-    beyond = np.full((*array.shape[:axis], 1, *array.shape[axis + 1 :]), identity, array.dtype)
-    # Between two windows lies what the second of each pair gives, which nobody asked for.
-    found = ufunc.reduceat(np.concatenate((array, beyond), axis), window.ends, axis)
-    chosen: tuple[Any, ...] = (slice(None),) * axis
-    total: Array = found[(*chosen, slice(None, None, 2))]
-    total[(*chosen, window.counts == 0)] = identity
-    return total
-
-
 def round_ratio(
     numerator: Integers,
     denominator: Integers | int,
@@ -246,7 +117,7 @@ def round_ratio(
     *,
     ties: Ties = "even",
 ) -> Array:
-    """``numerator / denominator * 2**exponent``, each rounded once to the nearest of ``dtype``.
+    """Round ``numerator / denominator * 2**exponent``, each once, to the nearest of ``dtype``.
 
     ``numerator`` (int64 or object) and the positive ``denominator`` broadcast against each other;
     the result has their common shape. ``ties`` go to the even neighbour, toward plus infinity
@@ -307,7 +178,7 @@ _bit_length_wide = np.frompyfunc(int.bit_length, 1, 1)
 
 
 def bit_length(ints: Integers) -> NDArray[Any]:
-    """The bit lengths of non-negative integers."""
+    """Return the bit lengths of non-negative integers."""
     if ints.dtype == object:
         return np.asarray(_bit_length_wide(ints), np.int64)
     # Clearing the bit below the highest one keeps float64 from rounding up to a power of two.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -185,7 +186,7 @@ def test_raw_files_are_read_by_a_program_in_c(tmp_path):
     subprocess.run([program, out], check=True)
     shown = invoked("check-outputs", out, "--op", "AvgPool-1")
     assert shown.exit_code == 0, shown.output
-    assert "strength 100 %" in shown.output
+    assert re.search(r"strength (99\.\d|100) %", shown.output)
     assert "avgpool.c 1.0" in shown.output
 
 
