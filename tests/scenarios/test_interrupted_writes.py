@@ -25,11 +25,10 @@ from killed import KILLED, Steps
 
 import conformance
 from conformance.errors import EXIT_USAGE, SuiteError
-from conformance.generate import plan
-from conformance.generate.pairs import Effort
+from conformance.generate import suite as generation
 from conformance.log.reader import read, read_unfinished
 from conformance.report import page
-from conformance.spec.loader import load_spec_text
+from conformance.specification import load_whole
 from conformance.suite.store import open_suite
 
 WRONG = """
@@ -181,10 +180,14 @@ class TestCheck:
 @cache
 def drawn_once(text: str, seed: int) -> list[Any]:
     """What ``generate`` selects for a specification."""
-    effort, quiet = Effort(**tiny.EFFORT), lambda *_: None
-    return list(
-        plan.make([load_spec_text(text)], root=seed, processes=1, progress=quiet, effort=effort)
-    )
+    spec, quiet = load_whole(text, "Tiny-1.yaml"), lambda *_: None
+    with pytest.MonkeyPatch.context() as patch:
+        tiny.draw_few(patch)
+        return list(
+            generation.make_definitions(
+                [spec], root=seed, processes=1, progress=quiet, suite="smoke"
+            )
+        )
 
 
 class TestGenerate:
@@ -198,10 +201,10 @@ class TestGenerate:
         text = spec.read_text("utf-8")
         made = {seed: drawn_once(text, seed) for seed in (0, 1)}
 
-        def make(sources: Any, *, root: int, **more: Any) -> Any:
+        def make(operators: Any, *, root: int, **more: Any) -> Any:
             return made[root]
 
-        monkeypatch.setattr(plan, "make", make)
+        monkeypatch.setattr(generation, "make_definitions", make)
 
     def whole(self, folder: Path) -> bool:
         """Whether a folder is a whole suite; it is refused where it is not."""

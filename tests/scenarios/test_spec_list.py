@@ -8,7 +8,6 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.core.loader import shipped_names
 from conformance.specification import shipped_operators
 from conformance.suite.store import open_suite
 
@@ -19,7 +18,7 @@ def test_it_lists_every_operator_with_its_dialect() -> None:
     shown = CliRunner().invoke(main, ["spec", "list"])
     assert shown.exit_code == 0, shown.output
     lines = {line.split()[0]: line for line in shown.stdout.splitlines()}
-    assert set(lines) == {*shipped_operators(), *shipped_names()}
+    assert set(lines) == {*shipped_operators()}
     assert lines["ConvolutionBackpropData-1"].endswith(" cases  f16 bf16 f32 f64")
     assert "OpenVINO" in lines["AvgPool-1"]
     assert "ONNX" in lines["onnx.MaxPool-22"]
@@ -39,7 +38,7 @@ def test_the_readme_uses_these_names() -> None:
     table = text[text.index("## Operators") : text.index("## Your backend")]
     listed = set(re.findall(r"[A-Za-z][\w.]*-[0-9]+", table))
     assert len(listed) > 15
-    names = {*shipped_operators(), *shipped_names()}
+    names = {*shipped_operators()}
     assert listed <= names
     assert {*re.findall(r"--op ([\w.]+-[0-9]+)", text)} <= names
     assert f"`conformance spec list` lists all {len(names)}" in text

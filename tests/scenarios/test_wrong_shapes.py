@@ -9,11 +9,10 @@ import pytest
 
 import conformance
 from conformance.api import Run
+from conformance.core.answers import answers
 from conformance.diagnosis.agreement import Agreement, ObservedVector
-from conformance.families.pooling.oracle import LARGE
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Finding, Vector
-from conformance.reference import answers
 from conformance.specification import case_from_inputs, find_spec, mutants_of
 from conformance.suite.store import open_suite
 
@@ -86,7 +85,6 @@ def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
     case = case_from_inputs(spec, [data], attributes)
     altered = implementation_of(spec, fault.change)
     (given,) = subject_of(spec, case, [data]).under(altered)
-    assert given.size * 4 > LARGE
     assert not given.any()  # in its place
     vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, [data]))
     for value, expected in [(0, Agreement.NONE), (1, Agreement.EQUAL)]:
