@@ -298,7 +298,9 @@ def interpretations_by_element(spec: Specification) -> frozenset[str]:
         if definition.combine == "sum" and not _counts_terms(definition)
     }
     return frozenset(
-        reading.name for reading in spec.interpretations if reading.change.keys() <= places
+        reading.name
+        for reading in spec.interpretations
+        if reading.change and reading.change.keys() <= places
     )
 
 

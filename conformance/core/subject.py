@@ -158,8 +158,8 @@ class Subject:
             honest = self._exact.by(Machine(DTYPES[format_]))
             rest = [change for change in holding if not isinstance(change, HabitChange)]
             implementation = Implementation(self.operator, *rest)
-        evaluation = mutated(honest, implementation, self.case.attributes)
         try:
+            evaluation = mutated(honest, implementation, self.case.attributes)
             intervals = (honest if evaluation is None else evaluation).intervals()
         except EvaluationError:
             # Zeros in another shape, or indices that numbers decide which a format rounds.

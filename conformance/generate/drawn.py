@@ -27,6 +27,8 @@ BARREN = 30
 DRAWS = 1 << 10
 """Draws of one container at most; each has a seed of its own."""
 
+LEAST = 20
+"""Cases of one draw at least: of those drawn, a narrow claim keeps few."""
 
 STARTS = 300
 """Valid cases that negative tests start from."""
@@ -89,7 +91,7 @@ class Drawing:
         left, barren = self.count, 0
         for draw in range(DRAWS):
             barren += 1
-            for case in self._cases(draw, left):
+            for case in self._cases(draw, max(left, LEAST)):
                 vector = build(self.spec, case)
                 if (given := inputs_digest(vector)) not in asked:
                     asked.add(given)
