@@ -168,10 +168,12 @@ def magnitude(value: Exact) -> Magnitude:
 
 
 def _integer(ints: Array) -> Magnitude:
+    """Whole numbers that are not negative; those of which no set bit is cut off stay exact."""
     if ints.dtype == object:
         cut = np.maximum(lengths(ints) - 53, 0)
-        grown = np.where(cut > 0, GROWTH, 1.0)
-        top = np.asarray(ints >> cut.astype(object), object).astype(np.float64)
-        return Magnitude(top * grown, cut)
-    exact = ints < 1 << 53
+        bits = cut.astype(object)
+        top = np.asarray(ints >> bits, object)
+        grown = np.where((top << bits) != ints, GROWTH, 1.0)
+        return Magnitude(top.astype(np.float64) * grown, cut)
+    exact = (ints < 1 << 53) | (ints & 1023 == 0)
     return Magnitude(ints.astype(np.float64) * np.where(exact, 1.0, GROWTH))

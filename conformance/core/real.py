@@ -271,14 +271,14 @@ def needs_no_rounding(
 
 
 def checked(real: Real, *, to_infinity: bool = False) -> Real:
-    """Return the same with nothing known where it may overflow.
+    """Return the same with nothing known where it may overflow; NaN stays what it is.
 
     Where ``to_infinity``, positive numbers that do are infinite.
     """
     machine = real.machine
     assert machine is not None
     top = Magnitude(np.asarray(1 - 2.0**-20), machine.format.emax + 1)
-    over = (real.mass + real.err).exceeds(top)
+    over = (real.mass + real.err).exceeds(top) & ~np.isnan(real.special)
     if not over.any():
         return real
     endless = real.endless | (over & real.positive & to_infinity)
