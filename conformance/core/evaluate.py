@@ -27,8 +27,8 @@ MAX_PRECISION = 6000
 """Bits of balls. What is not decided by the last is on the boundary of two values: the root of a
 rational number that is further off differs from a boundary by more (degrees below 5, f64)."""
 
-BLOCK = 1 << 21
-"""Terms that are evaluated at once: some 200 MB with all that is traced of them."""
+BLOCK = 1 << 19
+"""Terms that are evaluated at once: some 50 MB with all that is traced of them."""
 
 
 PART = 1 << 17

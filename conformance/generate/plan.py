@@ -25,7 +25,7 @@ from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.operator import Operator
 from conformance.core.strata import strata_of, strata_with
-from conformance.core.targets import TargetKind, reported_names, targets_of
+from conformance.core.targets import Target, TargetKind, reported_names, targets_of
 from conformance.errors import ConformanceError
 from conformance.generate.cover import Goal, Numbers, greedy
 from conformance.generate.pool import MAIN_AXES, drawn_large, drawn_pool, main_types
@@ -112,7 +112,12 @@ class _Selection:
     def __init__(self, operator: Operator, cases: Sequence[Case], *, far: bool = False) -> None:
         self.operator = operator
         self.cases = cases
-        self.targets = [sorted(targets_of(operator, case)) for case in cases]
+        # Cases share most targets: each is kept once, since a million takes much memory.
+        kept: dict[Target, Target] = {}
+        self.targets = [
+            sorted(kept.setdefault(target, target) for target in targets_of(operator, case))
+            for case in cases
+        ]
         # Of large cases, only what is far apart matters: all else small ones cover.
         self.far = [_far_apart(case) if far else () for case in cases]
         self.bindings = [
