@@ -73,7 +73,7 @@ def write_zip(
             info.create_system = _UNIX
             info.external_attr = _REGULAR_FILE
             method = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
-            archive.writestr(info, content, method, compresslevel=9)
+            archive.writestr(info, content, method, compresslevel=6)
     return buffer.getvalue()
 
 
