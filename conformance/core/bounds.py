@@ -185,6 +185,33 @@ def multiply(a: Real, b: Real) -> Real:
     )
 
 
+def in_any_order(product: Real, factors: Real) -> Real:
+    """Return products with nothing known where a partial one may leave the range.
+
+    In any order there are as many roundings, each by the unit, so the error of one order is that of
+    all, as long as no partial product overflows or is subnormal. Each lies between the product of
+    the factors below 1 and that of those above. The factors are along the last axis.
+    """
+    machine = product.machine
+    if machine is None:
+        return product
+    factors = factors.full()
+    logs, err = _log2(factors.mass), factors.all_err
+    ratio = np.exp2(np.clip(_log2(err) - logs, -1000, 1))
+    ratio = np.where(factors.mass.is_positive, ratio, 1.0)
+    slack = 2 * np.where(err.is_positive, ratio, 0.0) + 1e-9
+    vague = (slack > 0.5).any(axis=-1, keepdims=True)
+    above = np.maximum(logs + slack, 0).sum(axis=-1, keepdims=True)
+    below = np.minimum(logs - slack, 0).sum(axis=-1, keepdims=True)
+    leaves = (above >= machine.format.emax + 1 - 1e-6) | (below <= machine.format.emin)
+    return product.unknown((leaves | vague) & ~np.isnan(product.special))
+
+
+def _log2(size: Magnitude) -> NDArray[np.float64]:
+    """The logarithms of numbers; 0 of those that are 0, which leave no range."""
+    return np.where(size.is_positive, np.log2(np.where(size.is_positive, size.m, 1.0)) + size.e, 0)
+
+
 def _beside(a: Real, b: Real) -> Magnitude:
     """What the error of ``b`` is multiplied by in a product with ``a``."""
     both = (np.asarray(a.adds) > 0) & (np.asarray(b.adds) > 0)
@@ -286,7 +313,7 @@ def _has_exact_size(value: Exact) -> bool:
 
 def _powers_of_two(value: Exact) -> NDArray[np.bool_]:
     if isinstance(value, Ball):
-        return np.zeros(value.mid.shape, np.bool_)
+        return np.zeros(np.shape(value.mid), np.bool_)
     num, den = abs(np.asarray(value.num)), np.asarray(value.den)
     return np.asarray((num != 0) & _has_one_bit(num) & _has_one_bit(den), np.bool_)
 

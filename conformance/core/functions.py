@@ -181,6 +181,13 @@ def _entries(type_: str | None, *takes: str) -> KindRule:
     return rule
 
 
+def _extreme(args: Sequence[Node], offset: int) -> Kind:
+    """The rule of the least and the greatest of several, which a list has too."""
+    if args[0].kind.type == "list":
+        return Kind(args[0].kind.holds)
+    return _entries(None, "int", "rational")(args, offset)
+
+
 def _reverse(args: Sequence[Node], offset: int) -> Kind:
     return replace(_entries(None)(args, offset), per=args[0].kind.per)
 
@@ -509,16 +516,16 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "least": Function(
         "min(a)",
-        "the smallest of the axes",
-        _entries(None, "int", "rational"),
-        lambda entries: _least(*entries),
+        "the smallest of the axes, or of a list; 0 of none",
+        _extreme,
+        lambda entries: _least(*entries) if len(entries) else 0,
         over_axes=True,
     ),
     "greatest": Function(
         "max(a)",
-        "the largest of the axes",
-        _entries(None, "int", "rational"),
-        lambda entries: _greatest(*entries),
+        "the largest of the axes, or of a list; 0 of none",
+        _extreme,
+        lambda entries: _greatest(*entries) if len(entries) else 0,
         over_axes=True,
     ),
     "reverse": Function(

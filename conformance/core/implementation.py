@@ -120,7 +120,7 @@ class _Mutated(Evaluation):
         self.operands = original.operands
         self.original = original
         self._sources, self._combined, self._arrays = original._sources, {}, {}
-        self._holding = {}
+        self._holding, self._results = {}, {}
         self._mixed: dict[str, Result] = {}
         if operator.attributes == original.operator.attributes:
             self.binding = original.binding.under(operator)

@@ -545,17 +545,29 @@ class IndexSpace(PlainVisitor):
         return bounds.summed_products(value, magnitude(mass), terms, grid, whole, self.machine)
 
     def _product(self, real: Real) -> Real:
-        """The product of the terms, one after the other."""
-        rows, result = self.rows, self.constant(1)
+        """The product of the terms, in pairs, of which many are multiplied at once."""
+        rows = self.rows
         flat = real.each(lambda array: array.reshape((*array.shape[:rows], -1)))
+        count = prod(self.shape[rows:])
+        if not count:
+            return self.constant(1)
 
-        def factor(k: int) -> Real:
-            inner = [1] * len(self.summed)
-            return flat.each(lambda array: array[..., k].reshape((*array.shape[:-1], *inner)))
+        def part(real: Real, first: int, last: int) -> Real:
+            return real.each(lambda array: array[..., first:last])
 
-        for k in range(int(np.prod(self.shape[rows:]))):
-            result = bounds.multiply(result, factor(k))
-        return result
+        result, rest = flat, None
+        while count > 1:
+            half, odd = divmod(count, 2)
+            if odd:
+                last = part(result, count - 1, count)
+                rest = last if rest is None else bounds.multiply(rest, last)
+            result = bounds.multiply(part(result, 0, half), part(result, half, 2 * half))
+            count = half
+        if rest is not None:
+            result = bounds.multiply(result, rest)
+        result = bounds.in_any_order(result, flat)
+        inner = [1] * len(self.summed)
+        return result.each(lambda array: array.reshape((*array.shape[:-1], *inner)))
 
     def _extreme(self, real: Real, mask: NDArray[np.bool_] | None) -> Real:
         """The largest or the smallest term, or for ``finish`` the indices of the first or last."""

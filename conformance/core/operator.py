@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from conformance.core.functions import of_type
@@ -243,6 +244,17 @@ class Operator:
             d.name: choosing[d.combine, d.terms_key]
             for d in self.define.values()
             if (d.combine, d.terms_key) in choosing
+        }
+
+    @cached_property
+    def axis_lists(self) -> Mapping[str, str]:
+        """The groups of axes of the lists that are asked whether they have an axis, by name."""
+        lists = {name for name, attribute in self.attributes.items() if attribute.list}
+        nodes = chain(*(tree.walk() for tree in (*self.let.values(), *self.require.values())))
+        return {
+            str(node.args[1].value): str(node.args[0].value)
+            for node in nodes
+            if node.op == "among" and node.args[0].op == "name" and node.args[1].value in lists
         }
 
     @property

@@ -23,6 +23,7 @@ from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.model import Case
+from conformance.specification import ranks_of
 
 SEEDS = 1 << 16
 MAX_EXTENT = 6
@@ -164,8 +165,17 @@ class Draw:
         named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
         for group in sorted(map(str, named - {None} - self.operator.groups.keys())):
             least = 0 if group in stretched else 1
-            count = self.integer(least, MAX_AXES - (group in stretched))
-            self.values[group] = tuple(range(count))
+            most = MAX_AXES - 1 if group in stretched else self.most_axes(group)
+            self.values[group] = tuple(range(self.integer(least, most)))
+
+    def most_axes(self, group: str) -> int:
+        """How many axes a group has at most: the first tensor is of a rank that it may be."""
+        first, dims = self.operator.inputs[0], self.operator.dims
+        items = [dims.get(str(item.value)) for item in first.shapes[0]]
+        times = sum(dim is not None and dim.per == group for dim in items)
+        if not times:
+            return MAX_AXES
+        return (ranks_of(self.operator)[-1] - (len(items) - times)) // times
 
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis."""
@@ -178,7 +188,9 @@ class Draw:
 
     def departs(self, attribute: Attribute) -> bool:
         """Whether an attribute that has a default is given."""
-        return self.one_in(2 if not attribute.list else 4)
+        return self.one_in(
+            4 if attribute.list and attribute.name not in self.operator.axis_lists else 2
+        )
 
     def attribute(self, attribute: Attribute) -> Any:
         """The value of an attribute; None where its default is left out."""
@@ -204,12 +216,21 @@ class Draw:
 
     def value(self, attribute: Attribute) -> Any:
         """The value of an attribute that is given."""
+        if attribute.name in self.operator.axis_lists:
+            return self.some_axes(self.operator.axis_lists[attribute.name])
         if attribute.list:
             axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
             return [self.entry(attribute) for _ in range(axes * (1 + self.integer(0, 1)))]
         if attribute.per:
             return [self.entry(attribute) for _ in self.values[attribute.per]]
         return self.entry(attribute)
+
+    def some_axes(self, group: str) -> list[int]:
+        """Some axes of a group, in any order; some are counted from the last."""
+        left = list(self.values[group])
+        rank = len(left)
+        axes = [left.pop(self.integer(0, len(left) - 1)) for _ in range(self.integer(1, rank))]
+        return [axis - rank if self.one_in(3) else axis for axis in axes]
 
     def entry(self, attribute: Attribute) -> Any:
         if attribute.type == "word":

@@ -28,7 +28,7 @@ from conformance.core.strata import strata_of, strata_with
 from conformance.core.targets import Target, TargetKind, reported_names, targets_of
 from conformance.errors import ConformanceError
 from conformance.generate.cover import Goal, Numbers, greedy
-from conformance.generate.pool import MAIN_AXES, drawn_large, drawn_pool, main_types
+from conformance.generate.pool import drawn_large, drawn_pool, main_axes, main_types
 from conformance.model import Case
 
 MAX_CASES = 820
@@ -186,10 +186,11 @@ class _Selection:
         return [k for k, case in enumerate(self.cases) if case.types == types and self._axes(k)]
 
     def _axes(self, k: int) -> bool:
-        """Whether a case has two axes in each group, but those that broadcast."""
+        """Whether a case has as many axes as most in each group, but those that broadcast."""
         stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
         lengths = self.bindings[k].lengths
-        return all(n == MAIN_AXES for group, n in lengths.items() if group not in stretched)
+        most = main_axes(self.operator)
+        return all(n == most for group, n in lengths.items() if group not in stretched)
 
     def _by_type(self) -> Goal:
         """Targets but of numbers in each element type, and with each number of axes."""

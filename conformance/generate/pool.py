@@ -37,8 +37,11 @@ FAR = (65_537, 66_000, 70_001)
 
 FAR_PLANE = (257, 259)
 MULTIPLES = (1, 1, 2, 3, 4, 8)
-MAIN_AXES = 2
+MAIN_AXES, MAIN_RANK = 2, 4
 """The axes that people run: of images, not of volumes."""
+
+AXES = 0.75
+"""How often a list of axes is given: which they are is most of what an operator with one does."""
 
 FIRST_FLOAT = "f32"
 MAX_FAR_TERMS = 1 << 21
@@ -115,8 +118,9 @@ class PoolDraw(Draw):
         super().groups()
         stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
         for group, axes in self.values.items():
-            if group not in stretched and len(axes) != MAIN_AXES and self.happens(0.6):
-                self.values[group] = tuple(range(MAIN_AXES))
+            most = main_axes(self.operator)
+            if group not in stretched and len(axes) != most and self.happens(0.6):
+                self.values[group] = tuple(range(most))
 
     def pattern(self, patterns: tuple[str, ...]) -> str:
         """Mostly whole numbers: their sums are exact in any order."""
@@ -129,10 +133,12 @@ class PoolDraw(Draw):
         """Whether an attribute that has a default is given."""
         if self.aims(attribute.name):
             return not attribute.list or self.happens(0.6)
-        return self.happens(self.departing)
+        return self.happens(AXES if attribute.name in self.operator.axis_lists else self.departing)
 
     def value(self, attribute: Attribute) -> Any:
         """The value of an attribute that is given, alike on all axes or not."""
+        if attribute.name in self.operator.axis_lists:
+            return super().value(attribute)
         if attribute.list and self.happens(0.4):
             return self.repeated()
         value = super().value(attribute)
@@ -200,6 +206,11 @@ class PoolDraw(Draw):
         if self.seen and self.happens(0.15):
             return int(self.pick(tuple(self.seen)))
         return int(self.pick(self.style.extents))
+
+
+def main_axes(operator: Operator) -> int:
+    """Return how many axes a group mostly has: those of an image, or all of its tensor."""
+    return MAIN_AXES if len(operator.inputs[0].shapes[0]) > 1 else MAIN_RANK
 
 
 def main_types(operator: Operator) -> Mapping[str, str]:

@@ -128,3 +128,10 @@ def test_a_change_that_does_not_apply_is_shown_with_line_and_column(tmp_path: Pa
     (problem,) = caught.value.problems
     assert problem.line == line
     assert "'total' has no 'product'" in problem.message
+
+
+def test_a_quotient_by_a_single_number_that_is_no_fraction() -> None:
+    inputs = [np.array([1, 2], np.float32)]
+    asked = Case("onnx.Softmax", {"T": "f32"}, {"X": (2,)}, {})
+    (answer,) = answers(operator("Softmax"), asked, inputs)
+    assert answer.expected == pytest.approx([0.2689414213699951, 0.7310585786300049], rel=1e-15)

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
+from typing import Any
 
 import numpy as np
 import pytest
 from core_operators import operator
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from conformance.core import bounds, exact
 from conformance.core.changes import changed
@@ -600,3 +603,30 @@ def test_what_is_unspecified_needs_no_ends(digits: int) -> None:
     marked = evaluation.unspecified(evaluation.operator.outputs[0])
     assert marked.tolist() == interval.unspecified.tolist()
     assert marked.tolist() == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f32"])
+@drawn(st.lists(st.tuples(st.integers(-2047, 2047), st.integers(-20, 12)), min_size=1, max_size=4))
+def test_products_in_any_order(dtype: str, factors: list[tuple[int, int]]) -> None:
+    row = DTYPES[dtype]
+    with np.errstate(over="ignore"):
+        data = np.array([n * 2.0**e for n, e in factors]).astype(row.numpy)
+    operator_ = operator("ReduceProd")
+    evaluation = Evaluation(operator_, {"keepdims": False}, {"X": data}, Machine(row))
+    (interval,) = evaluation.intervals()
+    if interval.unspecified.any():
+        return
+    for order in permutations(data):
+        with np.errstate(all="ignore"):
+            for result in all_products(order):
+                inside = interval.lo <= result <= interval.hi
+                assert inside or (np.isnan(interval.lo) and np.isnan(result))
+
+
+def all_products(factors: Sequence[Any]) -> Iterator[Any]:
+    """Multiply factors in every way of putting brackets."""
+    if len(factors) == 1:
+        yield factors[0]
+    for cut in range(1, len(factors)):
+        for left, right in product(all_products(factors[:cut]), all_products(factors[cut:])):
+            yield left * right

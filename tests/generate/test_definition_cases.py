@@ -47,6 +47,15 @@ def test_drawn_cases_are_valid(op: str) -> None:
     check()
 
 
+def test_a_list_of_axes_has_some_from_either_end_and_none_twice() -> None:
+    cases = draw_cases(load_operator("onnx.ReduceSum-11"), 300, seed=0)
+    lists = [(case.attributes["axes"], case.rank) for case in cases if "axes" in case.attributes]
+    assert {rank for _, rank in lists} == {1, 2, 3, 4, 5}
+    assert {len(axes) for axes, _ in lists} == {1, 2, 3, 4, 5}
+    assert {axis for axes, rank in lists if rank == 3 for axis in axes} == set(range(-3, 3))
+    assert all(len({axis % rank for axis in axes}) == len(axes) for axes, rank in lists)
+
+
 def seen(op: str, count: int) -> list[Case]:
     cases: list[Case] = []
 

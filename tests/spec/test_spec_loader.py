@@ -193,7 +193,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     [
         ("AvgPool-2", "AvgPool-1"),
         ("avgpool-1", "AvgPool-1"),
-        ("Softmax", "known: AdaptiveAvgPool-8"),
+        ("Frobenius", "known: AdaptiveAvgPool-8"),
     ],
 )
 def test_an_unknown_operator(op: str, hint: str) -> None:
