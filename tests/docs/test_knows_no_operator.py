@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "conformance"
 ASK_OPERATORS = {"backends", "probe"}
 """Packages that build or ask particular operators."""
 
-OF_OTHERS_TOO = {"axis", "data", "indices", "input", "kernel", "result", "groups"}
+OF_OTHERS_TOO = {"axes", "axis", "data", "groups", "indices", "input", "kernel", "output", "result"}
 """Names that other things have too: a program is a kernel, indices are a kind of output."""
 
 

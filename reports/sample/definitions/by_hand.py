@@ -25,7 +25,7 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     import ml_dtypes
     from onnx import TensorProto, helper
 
-    opset = {"Conv": 22, "ConvTranspose": 22, "MatMul": 13, "Gemm": 13}[op]
+    opset = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11}.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
     kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
@@ -227,6 +227,11 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
         onnxruntime,
         [
             (
+                "squares of i64 by way of f64",
+                ("ReduceSumSquare", "i64", [[94906267, 1]], {}),
+                [94906267**2 + 1],
+            ),
+            (
                 "dilations beside SAME",
                 ("Conv", "f32", [LINE, [[[1, 10]]]], {"auto_pad": "SAME_UPPER", "dilations": [2]}),
                 [20, 31, 2],
@@ -313,6 +318,27 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
         openvino_onnx,
         [
             (
+                "axes that are given",
+                ("ReduceL1", "f32", [[[1, -2], [3, 4]]], {"axes": [0]}),
+                [4, 6],
+            ),
+            (
+                "axes that are given",
+                ("ReduceLogSum", "f32", [[[0.5, 0.25], [0.5, 0.75]]], {"axes": [0]}),
+                [0, 0],
+            ),
+            (
+                "axes that are given",
+                ("ReduceLogSumExp", "f32", [[[0, -INF], [-INF, 0]]], {"axes": [0]}),
+                [0, 0],
+            ),
+            ("i64 is computed in f32", ("ReduceSum", "i64", [[2**24 + 1]], {}), [2**24 + 1]),
+            ("i64 is computed in f32", ("ReduceMax", "i64", [[2**24 + 1]], {}), [2**24 + 1]),
+            ("f64 is computed in f32", ("ReduceMean", "f64", [[1 + 2**-30]], {}), [1 + 2**-30]),
+            ("f64 is computed in f32", ("ReduceProd", "f64", [[1 + 2**-30]], {}), [1 + 2**-30]),
+            ("f64 is computed in f32", ("ReduceMin", "f64", [[1 + 2**-30]], {}), [1 + 2**-30]),
+            ("an infinity of f64", ("ReduceMax", "f64", [[INF]], {}), [INF]),
+            (
                 "bf16 is rounded before the bias",
                 ("Conv", "bf16", [[[[1.078125, 1.296875]]], [[[1.4765625]]], [-1.421875]], {}),
                 [0.169921875, 0.4921875],
@@ -356,6 +382,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnx-reference": (
         onnx_reference,
         [
+            ("sums are kept in f16", ("ReduceL1", "f16", [[2048, 1, 1]], {}), [2050]),
+            ("sums are kept in f16", ("ReduceMean", "f16", [[2048, 1, 1, 2]], {}), [513]),
             ("f16 is rounded before the bias", BIASED, [2**-20]),
             ("f16 is rounded before C", ("Gemm", "f16", PLUS_C, {}), [2**-20]),
             (
