@@ -31,8 +31,6 @@ from conformance.model import Case, Vector
 from conformance.spec.catalogue import Change, Mutant
 from conformance.spec.yaml_reader import KEPT, parse_yaml
 
-Specification = Operator
-
 SOURCE = "generated"
 """The source of a vector that is made of a case."""
 
@@ -45,8 +43,8 @@ def shipped_operators() -> tuple[str, ...]:
     return loader.shipped_names()
 
 
-class _Shipped(Mapping[str, Specification]):
-    def __getitem__(self, op: str) -> Specification:
+class _Shipped(Mapping[str, Operator]):
+    def __getitem__(self, op: str) -> Operator:
         if op not in self:
             raise KeyError(op)
         return find_spec(op)
@@ -61,12 +59,12 @@ class _Shipped(Mapping[str, Specification]):
         return len(shipped_operators())
 
 
-def shipped_specs() -> Mapping[str, Specification]:
+def shipped_specs() -> Mapping[str, Operator]:
     """Return the specifications of the package, by operator; each is read on first use."""
     return _Shipped()
 
 
-def find_spec(op: str) -> Specification:
+def find_spec(op: str) -> Operator:
     """Load an operator's specification: a shipped one by name, or a YAML file by path.
 
     Raises :class:`~conformance.errors.UsageError` for a name that is not known, and SpecError with
@@ -75,9 +73,7 @@ def find_spec(op: str) -> Specification:
     return loader.load_operator(op)
 
 
-def select_specs(
-    ops: Sequence[str], default: Sequence[str] | None = None
-) -> dict[str, Specification]:
+def select_specs(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, Operator]:
     """Load the requested specifications, by operator.
 
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
@@ -85,7 +81,7 @@ def select_specs(
     """
     shipped = shipped_operators()
     requested = [name for op in ops for name in fnmatch.filter(shipped, op) or [op]]
-    specs: dict[str, Specification] = {}
+    specs: dict[str, Operator] = {}
     for source in requested if ops else default or shipped:
         spec = find_spec(source)
         other = specs.setdefault(spec.op, spec)
@@ -96,7 +92,7 @@ def select_specs(
     return specs
 
 
-def load_whole(text: str, file: str) -> Specification:
+def load_whole(text: str, file: str) -> Operator:
     """Parse a specification that extends no other, so that no file is looked up.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
@@ -108,7 +104,7 @@ def load_whole(text: str, file: str) -> Specification:
 class Condition:
     """A condition on cases of an operator."""
 
-    spec: Specification
+    spec: Operator
     tree: Node
 
     def holds(self, case: Case) -> bool:
@@ -121,7 +117,7 @@ class Condition:
         return all(value) if isinstance(value, tuple) else bool(value)
 
 
-def condition_of(spec: Specification, text: str) -> Condition:
+def condition_of(spec: Operator, text: str) -> Condition:
     """Parse a condition on the cases of an operator.
 
     Raises :class:`~conformance.errors.ExpressionError` for what makes no sense there.
@@ -139,19 +135,19 @@ class Violation:
 
 
 @lru_cache(maxsize=KEPT)
-def spec_digest(spec: Specification) -> str:
+def spec_digest(spec: Operator) -> str:
     """Hash what a specification says, its prose aside: SHA-256 in hexadecimal."""
     stated = {key: value for key, value in spec.data.items() if key not in PROSE}
     text = json.dumps(stated, sort_keys=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def mutants_of(spec: Specification) -> tuple[Mutant, ...]:
+def mutants_of(spec: Operator) -> tuple[Mutant, ...]:
     """Return the mutants of an operator."""
     return mutants.mutants_of(spec)
 
 
-def interpretation_changes(spec: Specification) -> Mapping[str, Change]:
+def interpretation_changes(spec: Operator) -> Mapping[str, Change]:
     """Return what each interpretation of an operator changes, by name."""
     return {
         reading.name: (
@@ -171,7 +167,7 @@ def _edits(change: Mapping[str, str | Mapping[str, str]]) -> tuple[tuple[str, st
     return tuple(edits)
 
 
-def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
+def violations(spec: Operator, case: Case) -> tuple[Violation, ...]:
     """List the conditions that a case breaks."""
     wrong = [
         Violation(f"{variable}.type", "must", f"{variable} is {case.types.get(variable)}")
@@ -189,7 +185,7 @@ def violations(spec: Specification, case: Case) -> tuple[Violation, ...]:
 
 
 def case_from_inputs(
-    spec: Specification, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+    spec: Operator, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
 ) -> Case:
     """Make the case of input arrays and attributes.
 
@@ -214,7 +210,7 @@ def case_from_inputs(
 
 
 def outputs(
-    spec: Specification, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+    spec: Operator, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
 ) -> list[Array]:
     """Return the outputs in their own types, rounded once from the exact values.
 
@@ -230,7 +226,7 @@ def outputs(
 
 
 def build(
-    spec: Specification, case: Case, level: str = "must", *, interpretations: bool = True
+    spec: Operator, case: Case, level: str = "must", *, interpretations: bool = True
 ) -> Vector:
     """Make the vector of a case; a negative test (``case.reject``) has no answers.
 
@@ -274,7 +270,7 @@ def binding_of(spec: Operator, case: Case, *, tolerant: bool = False) -> Binding
     return Binding(spec, case.attributes, case.shapes, case.operands, case.types, tolerant=tolerant)
 
 
-def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]:
+def implied_interpretations(spec: Operator) -> Mapping[str, frozenset[str]]:
     """Find, for each interpretation by name, the others that it includes."""
     return {
         reading.name: frozenset(
@@ -286,7 +282,7 @@ def implied_interpretations(spec: Specification) -> Mapping[str, frozenset[str]]
     }
 
 
-def interpretations_by_element(spec: Specification) -> frozenset[str]:
+def interpretations_by_element(spec: Operator) -> frozenset[str]:
     """Find the interpretations that each element of an output may follow by itself.
 
     They change nothing but what reads outside of tensors add to sums. That is a matter of each
@@ -341,7 +337,7 @@ def dimension_names(spec: Operator, output: Output) -> list[tuple[str, bool]]:
     return [(name, extent.kind.per is not None) for name, extent in definition.at.items()]
 
 
-def document_of(spec: Specification) -> tuple[str, str]:
+def document_of(spec: Operator) -> tuple[str, str]:
     """Return title and address of the document; empty where a definition names none."""
     document = spec.data.get("document", {})
     return document.get("title", ""), document.get("url", "")
@@ -354,18 +350,18 @@ MAX_RANK = 5
 """The largest rank of tensors that claims speak of, where the operator states none."""
 
 
-def ranks_of(spec: Specification) -> range:
+def ranks_of(spec: Operator) -> range:
     """Return the ranks of the first tensor that cases of an operator may have."""
     least, greatest = spec.inputs[0].ranks or (1, MAX_RANK)
     return range(least, greatest + 1)
 
 
-def profiles_of(spec: Specification) -> tuple[Profile, ...]:
+def profiles_of(spec: Operator) -> tuple[Profile, ...]:
     """Return the restrictions that real backends have."""
     return spec.profiles
 
 
-def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
+def broken_conditions(spec: Operator, case: Case) -> frozenset[str]:
     """Return the conditions that a negative test is to break; none for a valid case.
 
     A test has the name of its condition, or another; then they are those that it breaks.
@@ -378,7 +374,7 @@ def broken_conditions(spec: Specification, case: Case) -> frozenset[str]:
     return frozenset(broken.condition for broken in violations(spec, case)) & named.keys()
 
 
-def level_of(spec: Specification, case: Case) -> str:
+def level_of(spec: Operator, case: Case) -> str:
     """Return the level of a case: must, but for some negative tests."""
     if case.reject is None:
         return "must"
@@ -387,7 +383,7 @@ def level_of(spec: Specification, case: Case) -> str:
     return "should" if levels == {"should"} else "must"
 
 
-def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:
+def attributes_left_out(spec: Operator, case: Case) -> tuple[str, ...]:
     """List the attributes with a default that a case does not give."""
     return tuple(
         name
@@ -396,7 +392,7 @@ def attributes_left_out(spec: Specification, case: Case) -> tuple[str, ...]:
     )
 
 
-def case_in_a_line(spec: Specification, request: Mapping[str, Any]) -> str:
+def case_in_a_line(spec: Operator, request: Mapping[str, Any]) -> str:
     """Describe a case in a line: shapes, types, and attributes without their default.
 
     ``request`` is :attr:`conformance.model.Case.request`.

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
 from conformance.core.case_geometry import may_differ
+from conformance.core.operator import Operator
 from conformance.core.subject import Subject
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts_each
 from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification
 
 NO_OUTPUTS = b"crashes"
 """The fingerprint of a mutant that has no outputs; others have eight bytes."""
@@ -45,7 +45,7 @@ class Kill:
 class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: Specification, mutants: Sequence[Mutant]) -> None:
+    def __init__(self, spec: Operator, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
         self.mutants = tuple(mutants)
         self._implementations = [

@@ -21,7 +21,8 @@ from conformance.model import Case
 from conformance.safe_text import one_line, shortened
 
 if TYPE_CHECKING:  # where a backend runs, no specification is read
-    from conformance.specification import Condition, Specification
+    from conformance.core.operator import Operator
+    from conformance.specification import Condition
 
 MAX_REASON = 80
 """Characters that a claim has of a reason."""
@@ -171,7 +172,7 @@ class Capabilities:
         return cls(excluding=excluding, **values)
 
     def reason_against(
-        self, spec: Specification, case: Case, *, backend: str = "the backend"
+        self, spec: Operator, case: Case, *, backend: str = "the backend"
     ) -> str | None:
         """Tell why a case is not claimed; None if it is.
 
@@ -197,7 +198,7 @@ class Capabilities:
                 return exclusion.reason
         return None
 
-    def _about(self, spec: Specification) -> Iterator[Exclusion]:
+    def _about(self, spec: Operator) -> Iterator[Exclusion]:
         """The exclusions that speak of an operator."""
         for exclusion in self.excluding:
             if _is_any(spec.op, None if exclusion.op is None else (exclusion.op,)):
@@ -265,14 +266,12 @@ class Capabilities:
             },
         }
 
-    def _meets(self, spec: Specification, case: Case, exclusion: Exclusion, backend: str) -> bool:
+    def _meets(self, spec: Operator, case: Case, exclusion: Exclusion, backend: str) -> bool:
         if exclusion.when is None:
             return True
         return bool(self._value(spec, case, exclusion, backend))
 
-    def _value(
-        self, spec: Specification, case: Case, exclusion: Exclusion, backend: str
-    ) -> bool | None:
+    def _value(self, spec: Operator, case: Case, exclusion: Exclusion, backend: str) -> bool | None:
         """Whether the predicate of an exclusion holds; None for a case that must be rejected and
         for which it has no value."""
         assert exclusion.when is not None
@@ -318,7 +317,7 @@ def _text(value: Any) -> str | None:
     return value
 
 
-def _compile(exclusion: Exclusion, when: str, spec: Specification, backend: str) -> Condition:
+def _compile(exclusion: Exclusion, when: str, spec: Operator, backend: str) -> Condition:
     from conformance.specification import condition_of
 
     try:

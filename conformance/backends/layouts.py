@@ -20,7 +20,7 @@ from conformance.model import Case, Vector
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities
-    from conformance.specification import Specification
+    from conformance.core.operator import Operator
 
 SPECIFIED = {3: "NCW", 4: "NCHW", 5: "NCDHW"}
 """By rank the axes of data in the order of the specification, a letter each."""
@@ -183,7 +183,7 @@ def _rank(name: str) -> int:
 
 
 def layout_for(
-    declared: Capabilities | None, spec: Specification | None, case: Case
+    declared: Capabilities | None, spec: Operator | None, case: Case
 ) -> TensorLayout | None:
     """Return the layout of a case's tensors that a declaration requires; None if as specified.
 
@@ -214,7 +214,7 @@ def layout_for(
     return TensorLayout(inputs, outputs, countings)
 
 
-def image_tensors(spec: Specification) -> frozenset[str]:
+def image_tensors(spec: Operator) -> frozenset[str]:
     """Return the tensors that a layout by rank alone is of.
 
     Those of an operator with one array of data are that, and outputs with as many dimensions; with
@@ -229,7 +229,7 @@ def image_tensors(spec: Specification) -> frozenset[str]:
     return frozenset([data[0].name, *alike])
 
 
-def _check_names(declared: Capabilities, spec: Specification) -> None:
+def _check_names(declared: Capabilities, spec: Operator) -> None:
     """Check that an operator has the tensors that are named of it alone."""
     names = [*spec.tensors, *(output.name for output in spec.outputs)]
     for named in declared.named_orders:
@@ -240,9 +240,7 @@ def _check_names(declared: Capabilities, spec: Specification) -> None:
             )
 
 
-def _countings(
-    declared: Capabilities, spec: Specification, case: Case
-) -> dict[int, dict[str, Any]]:
+def _countings(declared: Capabilities, spec: Operator, case: Case) -> dict[int, dict[str, Any]]:
     """How the outputs count that are indices, by number."""
     if case.reject is not None or not case.shapes:
         return {}
@@ -263,7 +261,7 @@ def _countings(
 
 
 def _counting(
-    spec: Specification, counts: Array, shape: tuple[int, ...], counted: tuple[int, ...]
+    spec: Operator, counts: Array, shape: tuple[int, ...], counted: tuple[int, ...]
 ) -> dict[str, Any]:
     """How indices over the axes ``counted`` are counted, given that of each element of the data.
 
@@ -284,7 +282,7 @@ def _counting(
     return {"shape": list(shape), "axes": list(counted), "first": first, "step": step}
 
 
-def _uncountable(spec: Specification, why: str) -> BackendError:
+def _uncountable(spec: Operator, why: str) -> BackendError:
     return BackendError(
         f"indices of {spec.op} cannot be counted in another layout: {why}",
         hint="leave the operator out of 'operators', or 'index_layout' out of the declaration",

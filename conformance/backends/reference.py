@@ -8,9 +8,10 @@ from typing import Any
 
 from conformance import __version__
 from conformance.backends.options import Option
+from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.errors import Unsupported
-from conformance.specification import Specification, outputs, select_specs, shipped_specs
+from conformance.specification import outputs, select_specs, shipped_specs
 
 
 class Reference:
@@ -25,7 +26,7 @@ class Reference:
     options = (Option("specs", "A specification of your own, a YAML file."),)
     specs = shipped_specs()
 
-    def __init__(self, specs: Mapping[str, Specification] | str | None = None) -> None:
+    def __init__(self, specs: Mapping[str, Operator] | str | None = None) -> None:
         if isinstance(specs, str):
             specs = ChainMap(select_specs([specs]), shipped_specs())  # type: ignore[arg-type] # only read
         if specs is not None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.backends.capabilities import Capabilities
+from conformance.core.operator import Operator
 from conformance.generate.claim import Claim
-from conformance.specification import Specification, ranks_of
+from conformance.specification import ranks_of
 
 
-def supported_subsets(
-    declared: Capabilities, specs: Mapping[str, Specification]
-) -> dict[str, Claim]:
+def supported_subsets(declared: Capabilities, specs: Mapping[str, Operator]) -> dict[str, Claim]:
     """Return the declared subset of each operator; operators without any are left out."""
     subsets = {}
     for op, spec in specs.items():

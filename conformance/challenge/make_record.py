@@ -8,11 +8,12 @@ from conformance.backends.components import Component
 from conformance.challenge.record import ChallengeBackend, ChallengeCase, ChallengeRecord
 from conformance.challenge.secret import Secret
 from conformance.challenge.select_suite import selection_versions
+from conformance.core.operator import Operator
 from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
 from conformance.run.partition_strength import measured
-from conformance.specification import Specification, mutants_of, spec_digest
+from conformance.specification import mutants_of, spec_digest
 from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
 
@@ -36,7 +37,7 @@ def make_record(
     secret: Secret,
     backend: ChallengeBackend,
     suite: Suite,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     log: RunLog,
     digests: Mapping[tuple[str, str], str],
 ) -> ChallengeRecord:
@@ -85,7 +86,7 @@ def make_record(
 
 
 def count_kills(
-    results: Iterable[Result], manifest: Manifest, specs: Mapping[str, Specification], level: str
+    results: Iterable[Result], manifest: Manifest, specs: Mapping[str, Operator], level: str
 ) -> dict[str, tuple[int, int]]:
     """Count the mutants that passed vectors kill, and all that may be killed, by operator.
 

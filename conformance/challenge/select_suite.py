@@ -8,13 +8,13 @@ from pathlib import Path
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
+from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.large import with_large
 from conformance.generate.paired_cases import with_paired_cases
 from conformance.generate.suite import make_definitions
 from conformance.generate.versions import versions
 from conformance.model import Case, Vector
-from conformance.specification import Specification
 from conformance.suite.origin import carried_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -32,7 +32,7 @@ def selection_versions() -> dict[str, str]:
 
 
 def select_suite(
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     out: Path,
     *,
     suite: str,
@@ -72,7 +72,7 @@ def select_suite(
         for made in generated:
             spec = declared_specs[made.op]
 
-            def allowed(case: Case, spec: Specification = spec) -> bool:
+            def allowed(case: Case, spec: Operator = spec) -> bool:
                 return declared is None or declared.reason_against(spec, case) is None
 
             vectors = [v for v in made.vectors if suite in made.suites[v.id] and allowed(v.case)]

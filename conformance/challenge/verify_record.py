@@ -16,6 +16,7 @@ from conformance.challenge.record import ChallengeRecord
 from conformance.challenge.secret import Secret
 from conformance.challenge.select_suite import select_suite, selection_versions
 from conformance.check_options import CheckOptions
+from conformance.core.operator import Operator
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
 from conformance.generate.bounds import is_usable
@@ -26,7 +27,7 @@ from conformance.run.executor import Executor
 from conformance.run.independent_calls import IndependentCalls
 from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
-from conformance.specification import Specification, spec_digest
+from conformance.specification import spec_digest
 from conformance.suite.origin import carried_origin
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.store import Suite
@@ -70,7 +71,7 @@ class VerifierInputs:
         reselect: select the cases again where the versions are the same.
     """
 
-    find: Callable[[str], Specification]
+    find: Callable[[str], Operator]
     published: str = ""
     executor: Callable[[], Executor] | None = None
     reselect: bool = True
@@ -97,7 +98,7 @@ def verification_steps(record: ChallengeRecord, inputs: VerifierInputs) -> Itera
     yield _commitment(record, inputs.published)
     yield _seed(record)
     yield _done("verdict", "follows from the results that the record states")
-    specs: dict[str, Specification] = {}
+    specs: dict[str, Operator] = {}
     with tempfile.TemporaryDirectory(prefix="challenge-") as temporary:
         folder = Path(temporary)
         suite: Suite | None = None
@@ -141,7 +142,7 @@ def _seed(record: ChallengeRecord) -> Step:
     return _done("seed", f"that of the secret and of the backend: {count}")
 
 
-def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str, Specification]:
+def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str, Operator]:
     """Find the specifications of a record.
 
     Raises:
@@ -156,7 +157,7 @@ def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str
 
 def _evaluate(
     record: ChallengeRecord,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     folder: Path,
     inputs: VerifierInputs,
 ) -> Suite:
@@ -199,7 +200,7 @@ def _vectors(record: ChallengeRecord, suite: Suite) -> Step:
 
 def _selection(
     record: ChallengeRecord,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     folder: Path,
     inputs: VerifierInputs,
 ) -> Step:

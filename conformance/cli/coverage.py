@@ -13,9 +13,9 @@ from conformance.cli.progress import Progress
 from conformance.cli.run_check import evaluate
 
 if TYPE_CHECKING:
+    from conformance.core.operator import Operator
     from conformance.generate.claim import Claim
     from conformance.model import Vector
-    from conformance.specification import Specification
 
 EXIT_INCOMPLETE = 1
 MAX_LISTED = 12
@@ -89,7 +89,7 @@ def coverage(
         ctx.exit(EXIT_INCOMPLETE)
 
 
-def _print_coverage(spec: Specification, vectors: Iterable[Vector], subset: Claim | None) -> bool:
+def _print_coverage(spec: Operator, vectors: Iterable[Vector], subset: Claim | None) -> bool:
     """Print the coverage of an operator on each rank; return whether no target is missing."""
     from conformance.generate.claim import claimed
     from conformance.generate.coverage import coverage_of_definition

@@ -25,12 +25,12 @@ from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
+    from conformance.core.operator import Operator
     from conformance.fuzz.failures import Discovery
     from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
     from conformance.log.causes import Cause
     from conformance.model import Case, Finding
     from conformance.run.executor import Executor
-    from conformance.specification import Specification
     from conformance.suite.store import Suite
 
 SECONDS = 60.0
@@ -172,7 +172,7 @@ def fuzz(
 
 def _search(
     runner: Executor,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     request: SearchRequest,
     earlier: Mapping[str, Sequence[Case]],
 ) -> tuple[FuzzSession, SearchResult]:
@@ -203,7 +203,7 @@ def _write(
     timeout: float,
     memory: str | None,
     out: Path,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     session: FuzzSession,
     seed: int,
 ) -> None:
@@ -350,9 +350,7 @@ def _minimal_cases(count: int) -> str:
     return "1 minimal case" if count == 1 else f"{count} minimal cases"
 
 
-def _earlier_failures(
-    database: Path, specs: Mapping[str, Specification]
-) -> dict[str, tuple[Case, ...]]:
+def _earlier_failures(database: Path, specs: Mapping[str, Operator]) -> dict[str, tuple[Case, ...]]:
     """Read earlier failures by operator, with a warning for each unusable file."""
     from conformance.fuzz.database import read_failures
 
@@ -367,7 +365,7 @@ def _earlier_failures(
 
 def _keep_failures(
     database: Path,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     result: SearchResult,
     earlier: Mapping[str, Sequence[Case]],
 ) -> None:

@@ -20,9 +20,9 @@ from conformance.cli.worker_options import WorkerOptions
 from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
+    from conformance.core.operator import Operator
     from conformance.generate.suite import Made
     from conformance.model import Vector
-    from conformance.specification import Specification
     from conformance.suite.recorded_cases import RecordedCases
     from conformance.suite.store import Suite
 
@@ -216,7 +216,7 @@ def _merged(mappings: Iterable[Mapping[str, T]]) -> dict[str, T]:
     return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
-def _mutants(written: Suite, spec: Specification) -> tuple[int, list[str]]:
+def _mutants(written: Suite, spec: Operator) -> tuple[int, list[str]]:
     """Count the mutants of an operator that a suite kills, and list the survivors.
 
     Mutants that no partition can kill are left out.
@@ -235,7 +235,7 @@ def _first_few(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_LISTED]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
-def _recorded_cases(specs: Iterable[Specification], suite: str) -> list[RecordedCases]:
+def _recorded_cases(specs: Iterable[Operator], suite: str) -> list[RecordedCases]:
     """Read the recorded cases of shipped operators that have any."""
     from conformance.generate import recorded
     from conformance.specification import shipped_specs
@@ -254,7 +254,7 @@ def _seed(recorded_cases: Sequence[RecordedCases]) -> int:
     return seeds.pop() if len(seeds) == 1 else 0
 
 
-def _announce(recorded_cases: Sequence[RecordedCases], specs: Mapping[str, Specification]) -> None:
+def _announce(recorded_cases: Sequence[RecordedCases], specs: Mapping[str, Operator]) -> None:
     """Print what will be done, since the work takes long."""
     from conformance.suite.shipped_suite import is_outdated
 
@@ -271,7 +271,7 @@ def _announce(recorded_cases: Sequence[RecordedCases], specs: Mapping[str, Speci
 
 
 def _print_suite(
-    written: Suite, specs: Mapping[str, Specification], suite: str, out: Path, seconds: float
+    written: Suite, specs: Mapping[str, Operator], suite: str, out: Path, seconds: float
 ) -> None:
     """Print what was written, and which mutants survive."""
     from conformance.choices import SuiteName

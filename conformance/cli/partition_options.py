@@ -14,10 +14,10 @@ from conformance.cli.options import backend_options, partition_options, together
 if TYPE_CHECKING:
     from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities, Exclusion
+    from conformance.core.operator import Operator
     from conformance.generate.claim import Claim
     from conformance.model import Case
     from conformance.run.partition_filter import PartitionFilter
-    from conformance.specification import Specification
     from conformance.suite.store import Suite
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +42,7 @@ def capabilities(
     dtypes: Sequence[str],
     ranks: Sequence[int],
     profile: str | None = None,
-    specs: Mapping[str, Specification] = MappingProxyType({}),
+    specs: Mapping[str, Operator] = MappingProxyType({}),
 ) -> Capabilities | None:
     """Return the selected subset of some operators; None without any option.
 
@@ -73,7 +73,7 @@ def declared_capabilities(backend: str, env: str | None = None) -> Capabilities 
         return executor.identity.capabilities
 
 
-def _outside(name: str, specs: Mapping[str, Specification]) -> Iterator[Exclusion]:
+def _outside(name: str, specs: Mapping[str, Operator]) -> Iterator[Exclusion]:
     """Yield what a profile excludes of each operator: all of an operator without this profile."""
     from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
@@ -98,14 +98,14 @@ class SupportedSubsets:
     declared: Capabilities
     by_op: Mapping[str, Claim]
 
-    def includes(self, spec: Specification, case: Case) -> bool:
+    def includes(self, spec: Operator, case: Case) -> bool:
         """Return whether a case is declared."""
         return self.declared.reason_against(spec, case) is None
 
 
 def supported_subsets_of(
     backend: str | None,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     env: str | None = None,
     partitions: PartitionFilter | None = None,
 ) -> SupportedSubsets:

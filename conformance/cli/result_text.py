@@ -8,6 +8,7 @@ import numpy as np
 
 from conformance.cli.text import aligned, shortest, wrapped
 from conformance.cli.vector_text import TITLES, distance, element, row
+from conformance.core.operator import Operator
 from conformance.grade.compare import Mismatch
 from conformance.grade.interpretation_match import (
     Match,
@@ -20,7 +21,6 @@ from conformance.grade.outcome import Outcome
 from conformance.grade.precision import format_precision
 from conformance.model import Result, Status, Vector
 from conformance.safe_text import one_line
-from conformance.specification import Specification
 
 
 def result_sentence(backend: str, result: Result, level: str, precision: Mapping[str, str]) -> str:
@@ -76,7 +76,7 @@ def wrong_element_lines(
 
 
 def worst_element_lines(
-    spec: Specification | None,
+    spec: Operator | None,
     vector: Vector,
     result: Result,
     match: Match,

@@ -12,9 +12,9 @@ import click
 from conformance.cli.options import backend_options, env_option, grading_options, suite_option
 
 if TYPE_CHECKING:
+    from conformance.core.operator import Operator
     from conformance.model import Vector
     from conformance.run.executor import Executor
-    from conformance.specification import Specification
 
 ROWS = 24
 WIDTH = 100
@@ -96,7 +96,7 @@ def show(
 
 def _backend_lines(
     executor: Executor,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     vector: Vector,
     index: tuple[int, ...] | None,
     level: str,

@@ -12,11 +12,11 @@ from conformance.choices import PRECISIONS
 from conformance.cli import element_grid
 from conformance.cli.text import aligned, commas, plain, shortest, sizes, wrapped
 from conformance.core.element_picture import vector_picture
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.interpretation_match import Match, required_precision
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Vector
 from conformance.report.wording import ulps
-from conformance.specification import Specification
 
 Index = tuple[int, ...]
 
@@ -74,7 +74,7 @@ def tables(vector: Vector, width: int, *, limit: int | None) -> Iterator[str]:
 
 
 def element(
-    spec: Specification | None,
+    spec: Operator | None,
     vector: Vector,
     index: Index,
     match: Match | None = None,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.elementwise import (
     equal_values,
     is_nan,
@@ -25,7 +26,7 @@ from conformance.grade.interpretation_match import required_precision
 from conformance.implementations import EvaluatedCase, Implementation, subject_of
 from conformance.model import Answer, Vector
 from conformance.spec.catalogue import Change
-from conformance.specification import Specification, interpretation_changes
+from conformance.specification import interpretation_changes
 
 Mask = NDArray[np.bool_]
 
@@ -62,7 +63,7 @@ class ObservedVector:
 
     def __init__(
         self,
-        spec: Specification,
+        spec: Operator,
         vector: Vector,
         outputs: tuple[Array, ...] | None,
         precision: Mapping[str, str],

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
 from conformance.diagnosis.case_separation import CaseSeparations
 from conformance.diagnosis.conditions import Separation, find_separation
 from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
@@ -34,7 +35,6 @@ from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe_exception
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.catalogue import Change
-from conformance.specification import Specification
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
@@ -252,7 +252,7 @@ class RunDiagnosis:
         conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
         return like.sentence(conditions)
 
-    def _evidence(self, spec: Specification) -> OperatorResults:
+    def _evidence(self, spec: Operator) -> OperatorResults:
         """What the run shows of an operator in small cases; read once for all of its findings."""
         if spec.op not in self._seen:
             large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}

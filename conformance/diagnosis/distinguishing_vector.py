@@ -7,11 +7,11 @@ from itertools import islice
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Mutants
 from conformance.implementations import Implementation, implementation_of, subject_of
 from conformance.model import Vector
-from conformance.specification import Specification
 from conformance.suite.entries import Entry
 
 MAX_EVALUATED = 10
@@ -19,7 +19,7 @@ MAX_EVALUATED = 10
 
 
 def distinguishing_vector(
-    spec: Specification,
+    spec: Operator,
     candidates: Sequence[Mutants],
     entries: Sequence[Entry],
     read: Callable[[str], Vector],
@@ -66,7 +66,7 @@ def untested_vectors(
             yield entry
 
 
-def _differ(spec: Specification, vector: Vector, implementation: Sequence[Implementation]) -> bool:
+def _differ(spec: Operator, vector: Vector, implementation: Sequence[Implementation]) -> bool:
     subject = subject_of(spec, vector.case, vector.arguments)
     first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(

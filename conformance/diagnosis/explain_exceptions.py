@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.code_path import code_path_of
 from conformance.diagnosis.explanation import Explanation
@@ -13,7 +14,6 @@ from conformance.failure_kind import FailureKind
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Result, Status, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification
 
 FEWEST = 3
 """Vectors that raise alike, at least: fewer are no pattern."""
@@ -23,7 +23,7 @@ MAX_COMPARED_PASSES = 300
 
 
 def explain_exceptions(
-    spec: Specification,
+    spec: Operator,
     results: Sequence[Result],
     mutants: Sequence[Mutant],
     *,
@@ -48,7 +48,7 @@ def explain_exceptions(
 
 
 def _explained(
-    spec: Specification,
+    spec: Operator,
     raised: Sequence[Result],
     passed: Sequence[Vector],
     mutants: Sequence[Mutant],

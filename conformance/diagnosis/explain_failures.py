@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.code_path import code_path_of
 from conformance.diagnosis.conditional_mutants import conditional_mutants
@@ -19,14 +20,14 @@ from conformance.failure_kind import FailureKind
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import ALL_OPEN, Answer, Result, Status, Vector
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification, interpretation_changes
+from conformance.specification import interpretation_changes
 
 EVERY = ALL_OPEN
 """An element that is not graded at any precision."""
 
 
 def explain_failures(
-    spec: Specification,
+    spec: Operator,
     results: Sequence[Result],
     mutants: Sequence[Mutant],
     *,
@@ -85,7 +86,7 @@ def _in_some_outputs(
 
 def extend_explanations(
     explained: Sequence[Explanation],
-    spec: Specification,
+    spec: Operator,
     results: Sequence[Result],
     *,
     read: Callable[[str], Vector],
@@ -148,7 +149,7 @@ class _Arguments:
 
     def evidence(
         self,
-        spec: Specification,
+        spec: Operator,
         results: Sequence[Result],
         *,
         read: Callable[[str], Vector] | None = None,

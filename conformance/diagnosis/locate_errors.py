@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.error_regions import (
     IndexLine,
     SharedRegion,
@@ -17,7 +18,7 @@ from conformance.diagnosis.error_regions import (
 from conformance.grade.interpretation_match import deciding_match, match_all
 from conformance.grade.returned import unpack_outputs
 from conformance.model import Result, Vector
-from conformance.specification import Specification, dimension_names
+from conformance.specification import dimension_names
 
 MAX_LOCATED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -40,7 +41,7 @@ class LocatedFailures:
 
 
 def locate_failures(
-    spec: Specification,
+    spec: Operator,
     failed: Sequence[Result],
     passed: Sequence[Result],
     *,
@@ -83,7 +84,7 @@ def locate_failures(
         yield located([names[number] for number in at], region)
 
 
-def index_lines_of(spec: Specification) -> list[IndexLine]:
+def index_lines_of(spec: Operator) -> list[IndexLine]:
     """List the lines of an operator's outputs."""
     return index_lines(dimension_names(spec, spec.outputs[0]))
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
 from conformance.errors import ConformanceError
 from conformance.model import Case
-from conformance.specification import Specification, binding_of
+from conformance.specification import binding_of
 
 GROUPS = (2, 4, 8, 16, 32, 64)
 """What numbers are divided by."""
@@ -20,7 +21,7 @@ ENOUGH = 3
 Numbers = Mapping[str, int]
 
 
-def case_numbers(spec: Specification, case: Case) -> Numbers:
+def case_numbers(spec: Operator, case: Case) -> Numbers:
     """Compute the numbers that describe a case, by name.
 
     They are its extents, attributes and abbreviations; of lists the largest, the last, and the

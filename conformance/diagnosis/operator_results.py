@@ -9,13 +9,13 @@ from typing import Any
 
 from conformance.core.case_conditions import CaseConditions
 from conformance.core.case_geometry import Geometry
+from conformance.core.operator import Operator
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.catalogue import Change, Mutant
-from conformance.specification import Specification
 
 MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
@@ -38,7 +38,7 @@ class OperatorResults:
 
     def __init__(
         self,
-        spec: Specification,
+        spec: Operator,
         results: Iterable[Result],
         *,
         read: Callable[[str], Vector],

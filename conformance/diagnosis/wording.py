@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.conditions import OMITTED, Separation
 from conformance.diagnosis.error_regions import SharedRegion
 from conformance.diagnosis.explanation import Explanation, Mutants
 from conformance.replacement import unused
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification, profiles_of
+from conformance.specification import profiles_of
 
 MAX_NAMES = 3
 """Names that are told of one finding; where more fit equally well none is."""
@@ -130,7 +131,7 @@ def describe_region(
 
 
 def describe_conditions(
-    separation: Separation, spec: Specification | None, rejected: bool, by_chance: bool
+    separation: Separation, spec: Operator | None, rejected: bool, by_chance: bool
 ) -> dict[str, Any]:
     """Describe a finding by the conditions under which it fails.
 

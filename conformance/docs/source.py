@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from conformance.core.operator import Operator
 from conformance.docs.operator_facts import OperatorFacts
 from conformance.errors import UsageError
-from conformance.specification import Specification, find_spec, shipped_specs
+from conformance.specification import find_spec, shipped_specs
 from conformance.suite.store import open_suite
 
 
@@ -22,7 +23,7 @@ def open_operators(ops: Iterable[str], suite: str | None) -> tuple[OperatorFacts
     carried = shipped_specs() if suite is None else open_suite(suite).specs
     names = tuple(ops) or tuple(carried)
     operators = [carried.get(name) or find_spec(name) for name in names]
-    by_name: dict[str, Specification] = {}
+    by_name: dict[str, Operator] = {}
     for operator in operators:
         # Some file systems do not tell capitals from small letters.
         first = by_name.setdefault(operator.op.casefold(), operator)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from conformance.core.operator import Operator
 from conformance.errors import ConformanceError
 from conformance.failure_kind import FailureKind
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
-from conformance.specification import Specification, build, level_of
+from conformance.specification import build, level_of
 
 MIN_SECONDS = 1.0
 """Seconds that a call may always take."""
@@ -31,7 +32,7 @@ class Calls:
     def __init__(
         self,
         executor: Executor,
-        specs: Mapping[str, Specification],
+        specs: Mapping[str, Operator],
         level: str,
         precision: Mapping[str, str],
         timeout: float,

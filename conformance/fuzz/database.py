@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from conformance.core.operator import Operator
 from conformance.errors import SuiteError
 from conformance.generate.bounds import is_usable
 from conformance.generate.versions import versions
 from conformance.model import Case
 from conformance.replacement import replacing
-from conformance.specification import Specification, spec_digest
+from conformance.specification import spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -29,12 +30,12 @@ DIGITS = 16
 """Digits of a digest in the name of a file."""
 
 
-def failures_file(folder: Path, spec: Specification) -> Path:
+def failures_file(folder: Path, spec: Operator) -> Path:
     """Return the file that keeps the failures of an operator."""
     return folder / f"{spec.op}-{spec_digest(spec)[:DIGITS]}.jsonl"
 
 
-def read_failures(folder: Path, spec: Specification) -> tuple[Case, ...]:
+def read_failures(folder: Path, spec: Operator) -> tuple[Case, ...]:
     """Read the failures that are kept of an operator, the newest first.
 
     Raises:
@@ -53,9 +54,7 @@ def read_failures(folder: Path, spec: Specification) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def keep_failures(
-    folder: Path, spec: Specification, new: Iterable[Case], old: Sequence[Case]
-) -> None:
+def keep_failures(folder: Path, spec: Operator, new: Iterable[Case], old: Sequence[Case]) -> None:
     """Keep new failures of an operator, before the old."""
     cases = list({case.id: case for case in (*new, *old)}.values())[:MAX_CASES]
     entries = tuple(RecordedCase(case, "must", ("fuzz",)) for case in cases)

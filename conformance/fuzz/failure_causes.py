@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from conformance.audit.kills import MutantRunner
+from conformance.core.operator import Operator
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.exception_text import comparison_key
 from conformance.grade.returned import unpack_outputs
@@ -18,7 +19,7 @@ from conformance.implementations import (
     may_be_together,
 )
 from conformance.model import FAILED, Result, Vector
-from conformance.specification import Specification, interpretation_changes
+from conformance.specification import interpretation_changes
 
 MAX_PAIRED = 6
 """Causes whose mutants are tried in pairs on a failure that none explains alone."""
@@ -52,7 +53,7 @@ class FailureCauses:
     """The causes of one operator's failures so far."""
 
     def __init__(
-        self, spec: Specification, runner: MutantRunner, level: str, precision: dict[str, str]
+        self, spec: Operator, runner: MutantRunner, level: str, precision: dict[str, str]
     ) -> None:
         self.causes: list[FailureCause] = []
         self._spec, self._runner = spec, runner

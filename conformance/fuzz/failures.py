@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from conformance.core.operator import Operator
 from conformance.diagnosis.agreement import Agreement
 from conformance.failure_kind import FailureKind
 from conformance.fuzz.calls import Calls
@@ -13,7 +14,6 @@ from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.minimise_case import Remake, Simplify, minimise
 from conformance.fuzz.simpler import case_cost
 from conformance.model import FAILED, Case, Result, Status, Vector
-from conformance.specification import Specification
 
 MAX_CAUSES = 16
 """Causes of one operator that are minimised."""
@@ -73,7 +73,7 @@ class Failures:
 
     def __init__(
         self,
-        spec: Specification,
+        spec: Operator,
         simplify: Simplify,
         guidance: Guidance,
         calls: Calls,

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit.kills import MutantRunner
+from conformance.core.operator import Operator
 from conformance.model import Case, Vector
-from conformance.specification import Specification, build, mutants_of
+from conformance.specification import build, mutants_of
 
 MAX_SOUGHT = 80
 """Unkilled mutants that are sought in one batch; the next batch seeks others.
@@ -31,7 +32,7 @@ class Guidance:
     At level ``must`` a mutant does not count as killed if an allowed interpretation excuses it.
     """
 
-    def __init__(self, spec: Specification, level: str) -> None:
+    def __init__(self, spec: Operator, level: str) -> None:
         self.spec = spec
         self.runner = MutantRunner(
             spec, [mutant for mutant in mutants_of(spec) if not mutant.equivalent]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
 from conformance.fuzz.failures import Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.versions import versions
 from conformance.model import Vector
-from conformance.specification import Specification, build, shipped_specs
+from conformance.specification import build, shipped_specs
 from conformance.suite.origin import OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -21,7 +22,7 @@ MINIMAL, BESIDE = "minimal", "beside"
 
 def write_regression_suite(
     out: Path,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     failures: Mapping[str, Failures],
     guidance: Mapping[str, Guidance],
     *,
@@ -50,6 +51,6 @@ def write_regression_suite(
     )
 
 
-def _basis(spec: Specification) -> OriginFiles:
+def _basis(spec: Operator) -> OriginFiles:
     same = shipped_specs().get(spec.op) is spec
     return shipped_origin(spec) if same else carried_origin(spec)

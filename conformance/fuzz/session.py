@@ -10,6 +10,7 @@ from time import monotonic
 
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
+from conformance.core.operator import Operator
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
 from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
@@ -20,7 +21,6 @@ from conformance.fuzz.simpler import simpler_cases
 from conformance.generate.claim import Claim, claimed
 from conformance.model import GRADED, Case, Status
 from conformance.run.executor import Executor
-from conformance.specification import Specification
 
 BATCHES = (16, 32, 64, 128)
 """Cases of the first batches of an operator; all later ones are as large as the last."""
@@ -75,9 +75,7 @@ Progress = Callable[[SearchResult], None]
 class _Operator:
     """The declared subset of one operator."""
 
-    def __init__(
-        self, spec: Specification, claim: Claim, request: SearchRequest, calls: Calls
-    ) -> None:
+    def __init__(self, spec: Operator, claim: Claim, request: SearchRequest, calls: Calls) -> None:
         self.guidance = Guidance(spec, request.level)
         seconds = minimise_case.SECONDS
         if request.seconds is not None:
@@ -110,7 +108,7 @@ class FuzzSession:
     def __init__(
         self,
         executor: Executor,
-        specs: Mapping[str, Specification],
+        specs: Mapping[str, Operator],
         request: SearchRequest,
         earlier: Mapping[str, Sequence[Case]],
     ) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 from conformance import parallel
 from conformance.choices import SuiteName
 from conformance.core.negative import negative_tests
+from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.generate.cases import SEEDS, draw_cases
 from conformance.generate.claim import Claim, claimed
 from conformance.model import Case, Vector
 from conformance.replacement import replacing
-from conformance.specification import Specification, build
+from conformance.specification import build
 from conformance.suite.containers import MAX_BYTES, MAX_VECTORS
 from conformance.suite.lint import inputs_digest
 from conformance.suite.packing import Packer, container_file, encode_container
@@ -42,7 +43,7 @@ class Drawing:
     ``folder``, unless an earlier run has done so. ``claim`` restricts the cases.
     """
 
-    spec: Specification
+    spec: Operator
     number: int
     count: int
     root: int
@@ -137,7 +138,7 @@ class Sent:
 
 
 def pieces(
-    spec: Specification, count: int, *, root: int, folder: Path, claim: Claim | None = None
+    spec: Operator, count: int, *, root: int, folder: Path, claim: Claim | None = None
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
     sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]

@@ -14,11 +14,12 @@ from itertools import cycle, islice
 
 from conformance.choices import SuiteName
 from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.operator import Operator
 from conformance.errors import ConformanceError
 from conformance.generate.paired_cases import other_data
 from conformance.generate.pool import drawn_large, in_type, most_terms
 from conformance.model import Case, Vector
-from conformance.specification import Specification, build, ranks_of
+from conformance.specification import build, ranks_of
 
 IMAGES, CHANNELS, ELEMENTS = (8, 32), (64, 256), (50_000, 500_000)
 """The fewest and the most."""
@@ -34,7 +35,7 @@ DRAWN = 24
 
 
 def with_large(
-    spec: Specification,
+    spec: Operator,
     vectors: Iterable[Vector],
     seed: int,
     suite: str,
@@ -54,13 +55,13 @@ def with_large(
     yield from _built(spec, cases)
 
 
-def _built(spec: Specification, cases: Iterable[Case]) -> Iterator[Vector]:
+def _built(spec: Operator, cases: Iterable[Case]) -> Iterator[Vector]:
     for case in cases:
         with suppress(ConformanceError):
             yield build(spec, case)
 
 
-def large_cases(spec: Specification, seed: int, *, every_rank: bool) -> Iterator[Case]:
+def large_cases(spec: Operator, seed: int, *, every_rank: bool) -> Iterator[Case]:
     """Yield a large case of each element type, in ``every_rank`` or in one, where one is valid.
 
     ``seed`` decides them. Their data have nothing in common with those of other seeds. They are

@@ -17,12 +17,13 @@ import numpy as np
 
 from conformance.choices import SuiteName
 from conformance.core.data import varied_case
+from conformance.core.operator import Operator
 from conformance.core.varied_data import LATE, LOW, ONE, SWAP, variations_of
 from conformance.errors import ConformanceError
 from conformance.generate.bounds import can_evaluate
 from conformance.generate.cases import SEEDS
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.specification import Specification, build
+from conformance.specification import build
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ def other_data(case: Case, number: int) -> Case:
 
 
 def with_paired_cases(
-    spec: Specification, vectors: Sequence[Vector], seed: int, suite: str
+    spec: Operator, vectors: Sequence[Vector], seed: int, suite: str
 ) -> Iterator[Vector]:
     """Yield the vectors of a ``suite``, core or smoke, in another order, some with paired cases.
 
@@ -85,7 +86,7 @@ def with_paired_cases(
 class _Near:
     """Finds paired cases whose results are told from those of the first."""
 
-    def __init__(self, spec: Specification, chance: Random, cases: Sequence[Case]) -> None:
+    def __init__(self, spec: Operator, chance: Random, cases: Sequence[Case]) -> None:
         self.spec, self.chance = spec, chance
         self._by_rank: dict[int, list[Case]] = {}
         for case in cases:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from conformance import parallel
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
 from conformance.generate.suite import case_order
 from conformance.model import Vector
-from conformance.specification import Specification, build, spec_digest
+from conformance.specification import build, spec_digest
 from conformance.suite.recorded_cases import (
     RecordedCase,
     RecordedCases,
@@ -32,7 +33,7 @@ SLICE = 60
 class Slice:
     """Some recorded cases of one operator."""
 
-    spec: Specification
+    spec: Operator
     recorded: tuple[RecordedCase, ...] = field(repr=False)
 
     @property
@@ -45,7 +46,7 @@ class Slice:
 
 def vectors(
     chosen: Sequence[RecordedCases],
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     *,
     processes: int,
     progress: parallel.Progress,

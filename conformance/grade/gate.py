@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from conformance.core.operator import Operator
 from conformance.errors import UsageError
 from conformance.grade import ledger, required
 from conformance.grade.known_failures import Gives, KnownFailures, parse_known_failures
@@ -25,7 +26,6 @@ from conformance.model import Result
 from conformance.spec import schema_check
 from conformance.spec.yaml_reader import parse_yaml, read_text
 from conformance.spec.yaml_source import Source
-from conformance.specification import Specification
 
 Read = TypeVar("Read")
 
@@ -131,7 +131,7 @@ def merge_summaries(footers: Sequence[Mapping[str, Any]], *, is_complete: bool) 
     return summary
 
 
-def load_known(path: Path, specs: Mapping[str, Specification]) -> KnownFailures:
+def load_known(path: Path, specs: Mapping[str, Operator]) -> KnownFailures:
     """Load the known failures in a file.
 
     Args:
@@ -143,7 +143,7 @@ def load_known(path: Path, specs: Mapping[str, Specification]) -> KnownFailures:
     return _load(path, "known", parse_known_failures, specs)
 
 
-def load_required(path: Path, specs: Mapping[str, Specification]) -> Requirements:
+def load_required(path: Path, specs: Mapping[str, Operator]) -> Requirements:
     """Load the requirements in a file.
 
     Args:
@@ -159,7 +159,7 @@ def load_gate(
     known_failures: Path | None = None,
     require: Path | None = None,
     *,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     strict: bool = False,
     today: date | None = None,
 ) -> Gate:
@@ -191,8 +191,8 @@ def load_gate(
 def _load(
     path: Path,
     name: str,
-    read: Callable[[Source, str, Mapping[str, Specification]], Read],
-    specs: Mapping[str, Specification],
+    read: Callable[[Source, str, Mapping[str, Operator]], Read],
+    specs: Mapping[str, Operator],
 ) -> Read:
     source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
     schema = load_schema("grade/expectations.schema.json", name)

@@ -32,7 +32,7 @@ from conformance.grade.returned import pack_outputs
 from conformance.model import FAILED, Result, Status, Vector, Witness
 
 if TYPE_CHECKING:
-    from conformance.specification import Specification
+    from conformance.core.operator import Operator
 
 NO_ANSWERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -49,7 +49,7 @@ class _Terms:
 
     level: str
     precision: Mapping[str, str]
-    spec: Specification | None
+    spec: Operator | None
 
 
 def judge(
@@ -58,7 +58,7 @@ def judge(
     *,
     level: str,
     precision: Mapping[str, str],
-    spec: Specification | None = None,
+    spec: Operator | None = None,
 ) -> Result:
     """Judge one vector; a failure keeps inputs and expected outputs if they are small.
 
@@ -214,14 +214,14 @@ def _judge_arrays(
     return replace(failure, shows=shows, within=decided.within(precision))
 
 
-def _implied(spec: Specification) -> Mapping[str, frozenset[str]]:
+def _implied(spec: Operator) -> Mapping[str, frozenset[str]]:
     # A worker imports this module, and reads no specification.
     from conformance.specification import implied_interpretations
 
     return implied_interpretations(spec)
 
 
-def _interpreted_by_element(spec: Specification) -> frozenset[str]:
+def _interpreted_by_element(spec: Operator) -> frozenset[str]:
     from conformance.specification import interpretations_by_element
 
     return interpretations_by_element(spec)

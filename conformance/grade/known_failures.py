@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from conformance.core.operator import Operator
 from conformance.errors import Problem, SpecError, closest
 from conformance.exception_text import without_numbers
 from conformance.failure_kind import FailureKind, facts_of
@@ -18,7 +19,6 @@ from conformance.grade.findings import finding_titles, without_counts
 from conformance.grade.selector import CaseOf, Selector, VectorFacts, parse_selector
 from conformance.model import FAILED, Result
 from conformance.spec.yaml_source import Path, Source
-from conformance.specification import Specification
 
 NARROWING = (
     *("vectors", "edges", "dtypes", "ranks", "reject", "when"),
@@ -142,9 +142,7 @@ class KnownFailures:
             raise SpecError(tuple(problems))
 
 
-def parse_known_failures(
-    source: Source, file: str, specs: Mapping[str, Specification]
-) -> KnownFailures:
+def parse_known_failures(source: Source, file: str, specs: Mapping[str, Operator]) -> KnownFailures:
     """Parse the known failures in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["known"]):
@@ -157,7 +155,7 @@ def _entry(
     path: Path,
     raw: Mapping[str, Any],
     file: str,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
 ) -> KnownFailure:
     line, column = source.where(path)
     if not any(name in raw for name in NARROWING):

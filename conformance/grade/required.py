@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.core.operator import Operator
 from conformance.failure_kind import FailureKind
 from conformance.grade.selector import (
     CaseOf,
@@ -18,7 +19,6 @@ from conformance.grade.selector import (
 )
 from conformance.model import Result, Status
 from conformance.spec.yaml_source import Source
-from conformance.specification import Specification
 
 MAX_REASONS = 10
 """Reasons that are kept of an entry, the most frequent first."""
@@ -137,9 +137,7 @@ def merge_requirements(shares: Sequence[Mapping[str, Any]], *, is_complete: bool
     return {**facts, "problems": requirement_problems(facts, is_complete=is_complete)}
 
 
-def parse_requirements(
-    source: Source, file: str, specs: Mapping[str, Specification]
-) -> Requirements:
+def parse_requirements(source: Source, file: str, specs: Mapping[str, Operator]) -> Requirements:
     """Parse the requirements in a valid source; note there what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["require"]):

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, ExpressionError, InvalidCase, UsageError, closest
 from conformance.model import Case
 from conformance.spec.yaml_source import Path, Source
-from conformance.specification import Condition, Specification, condition_of
+from conformance.specification import Condition, condition_of
 
 MAX_NAMES = 3
 """Names of a list that are shown before the rest is counted."""
@@ -110,7 +111,7 @@ def parse_selector(
     path: Path,
     raw: Mapping[str, Any],
     location: str,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
 ) -> Selector:
     """Parse the selector of an entry, and note in ``source`` what is wrong with it.
 
@@ -139,7 +140,7 @@ def parse_selector(
 
 
 def _predicate(
-    source: Source, path: Path, raw: Mapping[str, Any], specs: Mapping[str, Specification]
+    source: Source, path: Path, raw: Mapping[str, Any], specs: Mapping[str, Operator]
 ) -> Condition | None:
     if "when" not in raw:
         return None

@@ -20,6 +20,7 @@ from conformance.audit.kills import Kill, MutantRunner
 from conformance.audit.mutant_states import mutant_states
 from conformance.audit.score import kill_levels
 from conformance.choices import SuiteName
+from conformance.core.operator import Operator
 from conformance.generate import recorded
 from conformance.generate.large import with_large
 from conformance.generate.paired_cases import APART, other_data, with_paired_cases
@@ -27,7 +28,7 @@ from conformance.generate.pool import drawn_pool
 from conformance.generate.suite import Made, make_definitions
 from conformance.generate.versions import versions
 from conformance.model import Case, Vector
-from conformance.specification import Specification, build, mutants_of, shipped_specs
+from conformance.specification import build, mutants_of, shipped_specs
 from conformance.suite.origin import carried_origin, shipped_origin
 from conformance.suite.recorded_cases import RecordedCase, RecordedCases
 from conformance.suite.store import Suite
@@ -69,7 +70,7 @@ class CaseToBuild:
 class CaseGroup:
     """Cases of one operator to build, and to compute the kills of."""
 
-    spec: Specification
+    spec: Operator
     cases: tuple[CaseToBuild, ...] = field(repr=False)
 
     @property
@@ -92,7 +93,7 @@ class CaseGroup:
 
 
 def fresh_suite(
-    spec: Specification,
+    spec: Operator,
     out: Path,
     *,
     seed: int,
@@ -161,7 +162,7 @@ def _ids(kills: Iterable[PartitionKill]) -> frozenset[str]:
     return frozenset(mutant for _, (_, mutant) in kills)
 
 
-def _draw_cases(spec: Specification, seed: int, ranks: Sequence[int], count: int) -> list[Case]:
+def _draw_cases(spec: Operator, seed: int, ranks: Sequence[int], count: int) -> list[Case]:
     """Draw cases of shapes and attributes that nobody has selected, small enough to evaluate."""
     cases: list[Case] = []
     for rank in ranks:
@@ -175,7 +176,7 @@ def _draw_cases(spec: Specification, seed: int, ranks: Sequence[int], count: int
 
 
 def _survivors(
-    spec: Specification,
+    spec: Operator,
     recorded_cases: RecordedCases,
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
@@ -188,7 +189,7 @@ def _survivors(
 
 
 def _build(
-    spec: Specification,
+    spec: Operator,
     cases: Iterable[CaseToBuild],
     *,
     processes: int,
@@ -206,7 +207,7 @@ def _build(
 
 
 def _select(
-    spec: Specification,
+    spec: Operator,
     out: Path,
     *,
     seed: int,
@@ -223,7 +224,7 @@ def _select(
 
 
 def _write(
-    spec: Specification,
+    spec: Operator,
     out: Path,
     vectors: Sequence[Vector],
     kills: Mapping[str, Sequence[Kill]] | Made,

@@ -16,6 +16,7 @@ from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.program import command_line, is_program
 from conformance.choices import SHIPPED_SUITES
+from conformance.core.operator import Operator
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import check_choice, format_precision, parse_precision
 from conformance.kernels import runner
@@ -32,7 +33,7 @@ from conformance.run.independent_calls import IndependentCalls
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
 from conformance.run.worker_pool import ProcessExecutor
-from conformance.specification import Specification, find_spec
+from conformance.specification import find_spec
 from conformance.suite.store import Suite
 
 MAX_SOURCE = 4 << 20
@@ -225,7 +226,7 @@ def prepare_kernel(
 
 
 def _processes(
-    sandbox: KernelSandbox, kernel: Any, spec: Specification, request: KernelRequest, limits: Limits
+    sandbox: KernelSandbox, kernel: Any, spec: Operator, request: KernelRequest, limits: Limits
 ) -> tuple[ProcessExecutor, KernelName]:
     """Return an executor of a kernel in the sandbox, and the kernel's name."""
     if isinstance(kernel, str) and is_program(kernel):

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
-from conformance.specification import Specification, outputs, violations
+from conformance.specification import outputs, violations
 
 ROW, SQUARE, WHOLE = "row", "square", "whole"
 """Shapes of windows: ``whole`` is a square that is all of its plane, where others are not."""
@@ -90,9 +91,7 @@ class WindowForm:
         return (1, channels, *(1,) * (self.rank - 3), self.across)
 
 
-def rank_and_windows(
-    spec: Specification, window: str, ranks: tuple[int, ...]
-) -> tuple[int, int] | None:
+def rank_and_windows(spec: Operator, window: str, ranks: tuple[int, ...]) -> tuple[int, int] | None:
     """Find rank and number of windows across for windows of this shape.
 
     Returns:
@@ -112,7 +111,7 @@ def rank_and_windows(
 
 
 def case_of_form(
-    spec: Specification, form: WindowForm, channels: int, dtype: str | None = None
+    spec: Operator, form: WindowForm, channels: int, dtype: str | None = None
 ) -> Case | None:
     """Make a valid case of a form with a number of channels.
 
@@ -127,14 +126,14 @@ def case_of_form(
     return None if attributes is None else _case(spec, form, channels, dtype, attributes)
 
 
-def make_vector(spec: Specification, case: Case, data: Array, name: str) -> Vector:
+def make_vector(spec: Operator, case: Case, data: Array, name: str) -> Vector:
     """Make a vector of a case and its data, without expected outputs."""
     return Vector(
         name, case, "must", (), f"{case.op}: {name}", "probe", _inputs(spec, case, data), ()
     )
 
 
-def _inputs(spec: Specification, case: Case, data: Array) -> tuple[Array, ...]:
+def _inputs(spec: Operator, case: Case, data: Array) -> tuple[Array, ...]:
     """The data, and the tensors that say how many windows there are."""
     operands = (tensor for tensor in spec.inputs if tensor.entries is not None)
     dtypes = ((t.name, DTYPES[case.types.get(t.type, t.type)].numpy) for t in operands)
@@ -142,7 +141,7 @@ def _inputs(spec: Specification, case: Case, data: Array) -> tuple[Array, ...]:
 
 
 def _case(
-    spec: Specification, form: WindowForm, channels: int, dtype: str, attributes: Mapping[str, Any]
+    spec: Operator, form: WindowForm, channels: int, dtype: str, attributes: Mapping[str, Any]
 ) -> Case:
     output_shape = (1,) * (form.rank - 3) + (form.across,)
     types = {name: allowed[0] for name, allowed in spec.types.items()}
@@ -158,7 +157,7 @@ def _case(
 
 
 @lru_cache(maxsize=512)
-def _attributes(spec: Specification, form: WindowForm) -> Mapping[str, Any] | None:
+def _attributes(spec: Operator, form: WindowForm) -> Mapping[str, Any] | None:
     """Find attributes with which the windows are those of the form, as documented."""
     fixed, undetermined = _by_name(spec, form)
     dtype = spec.types[spec.inputs[0].type][0]
@@ -169,9 +168,7 @@ def _attributes(spec: Specification, form: WindowForm) -> Mapping[str, Any] | No
     return None
 
 
-def _by_name(
-    spec: Specification, form: WindowForm
-) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+def _by_name(spec: Operator, form: WindowForm) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
     """The attributes whose names say what they are, and candidates for others without default."""
     fixed: dict[str, Any] = {}
     undetermined: dict[str, tuple[Any, ...]] = {}
@@ -194,7 +191,7 @@ MAX_ALONE = 16
 """Elements of a window that are tried one by one; of larger ones the first and the last are."""
 
 
-def _fits(spec: Specification, form: WindowForm, case: Case) -> bool:
+def _fits(spec: Operator, form: WindowForm, case: Case) -> bool:
     """Return whether a case is valid and has complete windows of the form.
 
     Ones in a window, and zeros in others, have a mean and a maximum of one there, and of zero

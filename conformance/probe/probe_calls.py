@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.outcome import Ending, Outcome, describe_value
 from conformance.model import Case, Vector
@@ -16,7 +17,6 @@ from conformance.probe.designs import designed_inputs, space_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.pipeline import Pipeline
-from conformance.specification import Specification
 
 DESIGNED = "designed"
 
@@ -42,7 +42,7 @@ class ProbeCall:
     """
 
     id: str
-    spec: Specification = field(repr=False)
+    spec: Operator = field(repr=False)
     dtype: str
     form: WindowForm
     planes: tuple[ProbePlane, ...] = field(repr=False)
@@ -97,7 +97,7 @@ def _zero_codes(data: Array) -> Codes:
     return np.zeros((1, len(data)), np.uint64)
 
 
-def reduce_of(spec: Specification) -> str:
+def reduce_of(spec: Operator) -> str:
     """Return what an operator makes of elements: ``mean``, ``max``, or empty for anything else.
 
     A mean is stated as a sum of elements; its cases show whether it is one.
@@ -109,7 +109,7 @@ def reduce_of(spec: Specification) -> str:
     return {"sum": "mean", "max": "max"}.get(result.combine, "")
 
 
-def make_call(spec: Specification, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
+def make_call(spec: Operator, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
     """Design a call for one size; a valid case of the form must exist."""
     planes: list[ProbePlane] = []
     inputs: list[Array] = []

@@ -9,6 +9,7 @@ from math import isqrt
 
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.supported_subsets import supported_subsets
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.claim import Claim
@@ -28,7 +29,6 @@ from conformance.probe.repeatability import Progress
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.executor import Executor, Identity
 from conformance.run.pipeline import Pipeline
-from conformance.specification import Specification
 
 Factory = Callable[[Mapping[str, str]], Executor]
 """Makes an executor whose processes get these further variables of the environment."""
@@ -74,7 +74,7 @@ class ProbeResult:
 
 def probe(
     factory: Factory,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     request: ProbeRequest,
     *,
     elsewhere: bool = True,
@@ -127,13 +127,13 @@ def probe(
     return result
 
 
-PlannedCall = tuple[Specification, str, WindowForm]
+PlannedCall = tuple[Operator, str, WindowForm]
 """An operator, an element type, and the form of the windows."""
 
 
 def _plan(
     executor: Executor,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     request: ProbeRequest,
     result: ProbeResult,
 ) -> Iterator[PlannedCall]:
@@ -152,7 +152,7 @@ def _plan(
 
 
 def _plan_operator(
-    spec: Specification,
+    spec: Operator,
     subset: Claim,
     declared: Capabilities,
     request: ProbeRequest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.backends.program import is_program
+from conformance.core.operator import Operator
 from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
@@ -12,7 +13,6 @@ from conformance.repro.script_run import ScriptRun
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
-from conformance.specification import Specification
 
 MAX_MESSAGE = 200
 """Characters of a message that are shown."""
@@ -26,7 +26,7 @@ def disagreement(
     run: ScriptRun,
     vector: Vector,
     backend: str,
-    specs: Mapping[str, Specification],
+    specs: Mapping[str, Operator],
     level: str,
     precision: Mapping[str, str],
     seconds: float,

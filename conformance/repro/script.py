@@ -13,6 +13,7 @@ from types import ModuleType
 from conformance import TOOL
 from conformance.backends import axis_order
 from conformance.backends.layouts import TensorLayout
+from conformance.core.operator import Operator
 from conformance.dtypes import Array
 from conformance.errors import EXIT_USAGE, UsageError
 from conformance.grade.interpretation_match import required_precision
@@ -24,7 +25,7 @@ from conformance.repro.literal import array_source
 from conformance.repro.native import SourceCall, split_imports
 from conformance.run.inline import fresh
 from conformance.safe_text import visible
-from conformance.specification import Specification, document_of
+from conformance.specification import document_of
 
 MAX_SIZE = 2**20
 """Characters of a script at most."""
@@ -35,7 +36,7 @@ SPECIFIED = "as specified"
 
 def script(
     vector: Vector,
-    spec: Specification | None,
+    spec: Operator | None,
     call: SourceCall,
     backend: str,
     suite: str,
@@ -104,7 +105,7 @@ def script(
 
 def _about(
     vector: Vector,
-    spec: Specification | None,
+    spec: Operator | None,
     call: SourceCall,
     backend: str,
     suite: str,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from conformance.core.operator import Operator
 from conformance.failure_kind import FailureKind
 from conformance.grade.judge import (
     is_tested,
@@ -21,7 +22,7 @@ from conformance.model import Result, Status, Vector
 from conformance.run.executor import Executor
 from conformance.run.pipeline import Pipeline
 from conformance.run.valid_counterpart import paired
-from conformance.specification import Specification, attributes_left_out
+from conformance.specification import attributes_left_out
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite
@@ -36,7 +37,7 @@ class VectorChecker:
     """
 
     executor: Executor
-    specs: Mapping[str, Specification]
+    specs: Mapping[str, Operator]
     level: str
     precision: Mapping[str, str]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result
-from conformance.specification import Specification
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class _Question:
 
 
 def readings(
-    ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, Specification]
+    ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, Operator]
 ) -> list[dict[str, Any]]:
     """Count the answers to the questions of each operator.
 
@@ -85,7 +85,7 @@ def _answers(question: _Question, by_kind: Mapping[str, _Shown]) -> list[dict[st
     return answers
 
 
-def _questions(spec: Specification | None, seen: Iterable[str]) -> list[_Question]:
+def _questions(spec: Operator | None, seen: Iterable[str]) -> list[_Question]:
     """Those of the specification, then those that only the suite knows."""
     questions = []
     for variant in () if spec is None else spec.interpretations:

@@ -14,13 +14,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from conformance.backends.layouts import TensorLayout, layout_for
+from conformance.core.operator import Operator
 from conformance.grade.determinism import merge_repeats
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Vector
 from conformance.run.executor import Executor, Reason, Request
 from conformance.run.independent_calls import TIMES
 from conformance.run.restore_layout import restore_layout
-from conformance.specification import Specification
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Pipeline:
     """
 
     executor: Executor
-    specs: Mapping[str, Specification]
+    specs: Mapping[str, Operator]
     untested: Callable[[Vector], Result | None] = lambda _vector: None
     counterpart: Callable[[Vector], Vector | None] = lambda _vector: None
     repeat: int = 1

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from conformance.core.operator import Attribute
+from conformance.core.operator import Attribute, Operator
 from conformance.model import Case, Vector
-from conformance.specification import Specification, violations
+from conformance.specification import violations
 
 SMALL = (1, 0, 2, 3)
 """Numbers that are allowed where others are not."""
@@ -26,7 +26,7 @@ STEPS = (-1, 1, -2, 2, -4, 4, -9, 9)
 """How far from an extent that does not fit others are tried."""
 
 
-def paired(spec: Specification, vector: Vector) -> Vector | None:
+def paired(spec: Operator, vector: Vector) -> Vector | None:
     """Make the valid vector beside a negative test, without expected outputs.
 
     It differs in one attribute, in the entries of one input, or in one shape; or it has one more
@@ -53,7 +53,7 @@ def paired(spec: Specification, vector: Vector) -> Vector | None:
     return None
 
 
-def _changed(spec: Specification, case: Case) -> Iterator[Case]:
+def _changed(spec: Operator, case: Case) -> Iterator[Case]:
     """Yield the case with one thing changed; most are as invalid as it is."""
     rank = max(map(len, case.shapes.values()), default=0)
     for name, attribute in spec.spelled.items():

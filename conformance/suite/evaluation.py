@@ -19,8 +19,9 @@ from math import prod
 from pathlib import Path
 
 from conformance import parallel
+from conformance.core.operator import Operator
 from conformance.errors import EvaluationDefect, SuiteError
-from conformance.specification import Specification, build
+from conformance.specification import build
 from conformance.suite import strict_json, vector_cache
 from conformance.suite.archive import write_zip
 from conformance.suite.entries import Entry
@@ -49,7 +50,7 @@ _spare: list[Cache] = []
 _warned: set[str] = set()
 
 
-def cached_content(spec: Specification, entry: RecordedCase) -> bytes:
+def cached_content(spec: Operator, entry: RecordedCase) -> bytes:
     """Return the file of a recorded case's vector, whose digest is the recorded one.
 
     Raises EvaluationDefect where evaluating it again and again gives another.
@@ -67,7 +68,7 @@ def cached_content(spec: Specification, entry: RecordedCase) -> bytes:
     return content
 
 
-def evaluate_case(spec: Specification, entry: RecordedCase) -> bytes:
+def evaluate_case(spec: Operator, entry: RecordedCase) -> bytes:
     """Evaluate a recorded case's vector; raises as :func:`cached_content` does."""
     digest = ""
     for _ in range(ATTEMPTS):
@@ -147,7 +148,7 @@ def ensure_evaluated(
 class EvaluationTask:
     """Recorded cases of one operator, to be evaluated into a cache."""
 
-    spec: Specification
+    spec: Operator
     recorded: Sequence[RecordedCase] = field(repr=False)
     cache: Cache
 
@@ -181,7 +182,7 @@ def _missing(entries: Iterable[Entry]) -> dict[str, list[RecordedCase]]:
 
 
 def _slices(
-    spec: Specification, recorded: Sequence[RecordedCase], cache: Cache
+    spec: Operator, recorded: Sequence[RecordedCase], cache: Cache
 ) -> Iterator[EvaluationTask]:
     batch: list[RecordedCase] = []
     seconds = 0.0

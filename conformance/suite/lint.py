@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.core.operator import Operator
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import Answer, Case, Vector
-from conformance.specification import Specification, broken_conditions, violations
+from conformance.specification import broken_conditions, violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
 from conformance.suite.manifest import encode_manifest
@@ -69,7 +70,7 @@ def _specification_problems(suite: Suite) -> Iterator[str]:
             yield f"{manifests.FILE_NAME}: faults of {op} that it does not have: {shown}"
 
 
-def _case_problems(spec: Specification, case: Case) -> Iterator[str]:
+def _case_problems(spec: Operator, case: Case) -> Iterator[str]:
     """Yield where a case is not what its specification makes of it: valid, or broken."""
     broken = {violation.condition: violation.message for violation in violations(spec, case)}
     allowed = broken_conditions(spec, case)

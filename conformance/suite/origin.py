@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from conformance.codec import Record
+from conformance.core.operator import Operator
 from conformance.spec import yaml_writer
-from conformance.specification import Specification, spec_digest
+from conformance.specification import spec_digest
 from conformance.suite.strict_json import Sha256
 
 FOLDER = "specifications"
@@ -56,12 +57,12 @@ class OriginFiles:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
-def shipped_origin(spec: Specification) -> OriginFiles:
+def shipped_origin(spec: Operator) -> OriginFiles:
     """Return the origin of a shipped specification, which the suite only names."""
     return OriginFiles(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried_origin(spec: Specification) -> OriginFiles:
+def carried_origin(spec: Operator) -> OriginFiles:
     """Write a specification, with all that it extends, as a file."""
     about = f"The specification of {spec.op}, as the vectors of this suite were made from it."
     content = yaml_writer.write(spec.data, about).encode()

@@ -10,8 +10,9 @@ from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
+from conformance.core.operator import Operator
 from conformance.resources import directory
-from conformance.specification import Specification, spec_digest
+from conformance.specification import spec_digest
 from conformance.suite.lazy_mapping import LazyMapping
 from conformance.suite.manifest import Manifest
 from conformance.suite.origin import Origin
@@ -69,6 +70,6 @@ def recorded_unreachable(recorded: RecordedCases) -> Unreachable:
     return Unreachable(indistinguishable=recorded.indistinguishable, parts=recorded.parts)
 
 
-def is_outdated(spec: Specification, recorded: RecordedCases) -> bool:
+def is_outdated(spec: Operator, recorded: RecordedCases) -> bool:
     """Return whether the specification has changed since its cases were selected."""
     return recorded.specification != spec_digest(spec)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from conformance import remote
+from conformance.core.operator import Operator
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Vector
 from conformance.replacement import resolved
 from conformance.spec.catalogue import Mutant
 from conformance.spec.yaml_reader import MAX_BYTES, parse_yaml
 from conformance.specification import (
-    Specification,
     definition_problem,
     load_whole,
     mutants_of,
@@ -30,7 +30,7 @@ from conformance.suite.archive import DAMAGED
 from conformance.suite.origin import Origin, OriginFiles, specification_file
 
 
-class Specifications(Mapping[str, Specification]):
+class Specifications(Mapping[str, Operator]):
     """The specifications of a suite's operators, each read when it is needed.
 
     Reading one raises SuiteError for a file that is damaged, and for a shipped specification that
@@ -41,9 +41,9 @@ class Specifications(Mapping[str, Specification]):
         self._folder = folder
         self._origins = origins
         self._ops = tuple(ops)
-        self._read: dict[str, Specification] = {}
+        self._read: dict[str, Operator] = {}
 
-    def __getitem__(self, op: str) -> Specification:
+    def __getitem__(self, op: str) -> Operator:
         if op not in self._read:
             if op not in self._ops:
                 raise KeyError(op)
@@ -64,7 +64,7 @@ class Specifications(Mapping[str, Specification]):
         spec = self.get(op)
         return () if spec is None else mutants_of(spec)
 
-    def made_from(self, spec: Specification) -> bool:
+    def made_from(self, spec: Operator) -> bool:
         """Return whether an operator's vectors were made from this specification, prose aside.
 
         Raises SuiteError for a carried one that is damaged.
@@ -104,7 +104,7 @@ class Specifications(Mapping[str, Specification]):
             for op, origin in self._origins.items()
         ]
 
-    def _find(self, op: str) -> Specification:
+    def _find(self, op: str) -> Operator:
         if self.carries(op):
             carried = self._carried(op)
             if carried.op != op:
@@ -119,7 +119,7 @@ class Specifications(Mapping[str, Specification]):
             )
         return spec
 
-    def _carried(self, op: str) -> Specification:
+    def _carried(self, op: str) -> Operator:
         """Load the file that the suite carries of an operator.
 
         It was written by strangers, so no control character in it may reach a terminal.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from conformance.core.data import inputs_of
+from conformance.core.operator import Operator
 from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.wording import candidates
@@ -13,7 +14,6 @@ from conformance.dtypes import Array
 from conformance.generate.pool import drawn_pool
 from conformance.implementations import EvaluatedCase, implementation_of, subject_of
 from conformance.spec.catalogue import Mutant
-from conformance.specification import Specification
 
 if TYPE_CHECKING:
     from stored import Operator
@@ -35,7 +35,7 @@ RIGHT, FALSE = 0.9, 0.7
 class Fresh:
     """Cases of one operator that nobody graded."""
 
-    def __init__(self, spec: Specification) -> None:
+    def __init__(self, spec: Operator) -> None:
         self.spec = spec
         self._subjects: list[tuple[CodePath, EvaluatedCase[Any]]] = []
         for rank in RANKS:

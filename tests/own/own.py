@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.specification import Specification, find_spec
+from conformance.core.operator import Operator
+from conformance.specification import find_spec
 
 HERE = Path(__file__).parent
 AVERAGE, MAXIMUM, PARTS = "litert.AVERAGE_POOL_2D-1", "own.WindowMax-1", "own.SplitMean-1"
@@ -15,5 +16,5 @@ def file_of(op: str) -> Path:
     return HERE / f"{op}.yaml"
 
 
-def spec_of(op: str) -> Specification:
+def spec_of(op: str) -> Operator:
     return find_spec(str(file_of(op)))

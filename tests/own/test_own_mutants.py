@@ -9,16 +9,11 @@ import pytest
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.audit.kills import MutantRunner
+from conformance.core.operator import Operator
 from conformance.errors import SpecError
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Case, Vector
-from conformance.specification import (
-    Specification,
-    build,
-    load_whole,
-    mutants_of,
-    shipped_specs,
-)
+from conformance.specification import build, load_whole, mutants_of, shipped_specs
 
 
 def averaged(
@@ -57,7 +52,7 @@ def under(
     vector: Vector,
     mutant: str,
     *,
-    spec: Specification | None = None,
+    spec: Operator | None = None,
     shape: tuple[int, ...] = (),
 ) -> np.ndarray[Any, Any]:
     """The first output under a mutant; ``shape`` is its shape where that is another one."""
@@ -67,7 +62,7 @@ def under(
     return subject.under(implementation_of(spec, found.change))[0]
 
 
-def named(spec: Specification) -> set[str]:
+def named(spec: Operator) -> set[str]:
     """What an operator gives names of its own."""
     tensors = {tensor.name for tensor in (*spec.inputs, *spec.outputs)}
     return {*spec.attributes, *spec.let, *spec.define, *spec.dims, *tensors}

@@ -10,13 +10,14 @@ from click.testing import CliRunner
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.cli import main
+from conformance.core.operator import Operator
 from conformance.diagnosis.explain_failures import explain_failures
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.implementations import implementation_of, subject_of
 from conformance.model import Vector
-from conformance.specification import Specification, mutants_of
+from conformance.specification import mutants_of
 from conformance.suite.store import Suite, open_suite
 
 pytestmark = pytest.mark.exhaustive  # what kills what, by hand-made vectors, is in test_own_mutants
@@ -48,7 +49,7 @@ def test_it_names_what_it_kills(made: Suite) -> None:
     assert {*MISTAKES[op]} <= killed <= counted
 
 
-def outputs_of(spec: Specification, vector: Vector, altered: Any) -> list[Array]:
+def outputs_of(spec: Operator, vector: Vector, altered: Any) -> list[Array]:
     """What an altered operator gives, also where that has another shape."""
     first = subject_of(spec, vector.case, vector.arguments).under(altered)
     shapes = {output.shape for output in first}

@@ -16,16 +16,10 @@ from click.testing import CliRunner
 from conformance import check
 from conformance.backends.reference import Reference
 from conformance.cli import main
+from conformance.core.operator import Operator
 from conformance.errors import SuiteError
 from conformance.model import Case
-from conformance.specification import (
-    Specification,
-    build,
-    document_of,
-    find_spec,
-    mutants_of,
-    spec_digest,
-)
+from conformance.specification import build, document_of, find_spec, mutants_of, spec_digest
 from conformance.suite.lint import lint
 from conformance.suite.origin import Origin, OriginFiles, carried_origin, shipped_origin
 from conformance.suite.store import Suite, open_suite
@@ -44,7 +38,7 @@ HALF = 'define: {result: {finish: "total / (2 * where(counts_pads, prod(taps), t
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Specification:
+def own(tmp_path_factory: pytest.TempPathFactory) -> Operator:
     """The specification, whose file is gone."""
     file = tmp_path_factory.mktemp("own") / f"{OWN}.yaml"
     file.write_text(TEXT)
@@ -59,9 +53,7 @@ def case(op: str = OWN, **changes: object) -> Case:
     return Case(op, {"T": "f32"}, {"data": (1, 1, 4)}, {**attributes, **changes}, pattern="ramp")
 
 
-def written(
-    folder: Path, spec: Specification, basis: OriginFiles | None, **changes: object
-) -> Suite:
+def written(folder: Path, spec: Operator, basis: OriginFiles | None, **changes: object) -> Suite:
     vector = build(spec, case(spec.op, **changes))
     bases = [] if basis is None else [basis]
     pairs = [(vector, ("core",))]
@@ -69,7 +61,7 @@ def written(
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, own: Specification) -> Suite:
+def made(tmp_path_factory: pytest.TempPathFactory, own: Operator) -> Suite:
     folder = tmp_path_factory.mktemp("made") / "suite"
     return written(folder, own, carried_origin(own))
 
@@ -96,7 +88,7 @@ def relisted(suite: Suite, text: str) -> Path:
 
 
 class TestCarried:
-    def test_what_is_read_is_what_was_written(self, suite: Suite, own: Specification) -> None:
+    def test_what_is_read_is_what_was_written(self, suite: Suite, own: Operator) -> None:
         assert list(suite.specs) == [OWN]
         read = suite.specs[OWN]
         assert spec_digest(read) == spec_digest(own)
@@ -291,7 +283,7 @@ class TestShipped:
         assert made.specs["AvgPool-1"] is spec
         assert made.manifest.specifications == {"AvgPool-1": Origin(spec_digest(spec))}
 
-    def test_another_has_to_be_given(self, tmp_path: Path, own: Specification) -> None:
+    def test_another_has_to_be_given(self, tmp_path: Path, own: Operator) -> None:
         with pytest.raises(SuiteError, match=f"what specification the vectors of {OWN} were made"):
             written(tmp_path / "suite", own, None)
         assert not (tmp_path / "suite").exists()
