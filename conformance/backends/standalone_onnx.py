@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from onnx import AttributeProto, TensorProto, defs, helper
+from onnx import AttributeProto, TensorProto, defs, helper, shape_inference
 
 RELEASED = 5  # the first operator set after the very first that came with a release
 
@@ -22,10 +22,9 @@ def node_model(name: str, version: int, attributes: dict[str, Any], tensors: lis
             element, shape = tensor
             kinds[formal.type_str] = getattr(TensorProto, element)
             inputs.append(helper.make_tensor_value_info(names[-1], kinds[formal.type_str], shape))
-    unknown_shape = [None] * len(tensors[0][1]) if len(tensors) == 1 else None
     outputs = [
         helper.make_tensor_value_info(
-            output.name, kinds.get(output.type_str, TensorProto.INT64), unknown_shape
+            output.name, kinds.get(output.type_str, TensorProto.INT64), None
         )
         for output in schema.outputs
     ]
@@ -44,4 +43,12 @@ def node_model(name: str, version: int, attributes: dict[str, Any], tensors: lis
         opset_imports=[helper.make_opsetid("", version)],
         ir_version=helper.find_min_ir_version_for([released]),
     )
+    # Some readers want the number of dimensions; how many elements come out is theirs to say.
+    inferred = shape_inference.infer_shapes(proto).graph.output
+    for output, known in zip(proto.graph.output, inferred):  # noqa: B905 - 3.9
+        if known.type.tensor_type.HasField("shape"):
+            shape = output.type.tensor_type.shape
+            shape.SetInParent()
+            for _ in known.type.tensor_type.shape.dim:
+                shape.dim.add()
     return bytes(proto.SerializeToString())
