@@ -119,7 +119,8 @@ def test_the_interval_holds_the_mean_and_is_within_the_formula(
     assert high <= hi
     if is_exact(data, divisor, acc):
         assert (lo, hi) == (low, high)
-    else:
+    elif divisor // (divisor & -divisor) < 2**acc.digits:
+        # Of a divisor that the accumulator rounds, the formula counts that less often.
         least, most = formula(data, divisor, row, acc)
         assert least <= lo
         assert hi <= most
