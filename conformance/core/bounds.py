@@ -199,6 +199,7 @@ def in_any_order(product: Real, factors: Real) -> Real:
     logs, err = _log2(factors.mass), factors.all_err
     ratio = np.exp2(np.clip(_log2(err) - logs, -1000, 1))
     ratio = np.where(factors.mass.is_positive, ratio, 1.0)
+    # log2(1 + r) is below 2 r, for r up to a quarter; the rest is for the logarithms' own rounding.
     slack = 2 * np.where(err.is_positive, ratio, 0.0) + 1e-9
     vague = (slack > 0.5).any(axis=-1, keepdims=True)
     above = np.maximum(logs + slack, 0).sum(axis=-1, keepdims=True)

@@ -23,10 +23,8 @@ from msgspec import Meta
 from conformance import TOOL, codec
 from conformance.choices import LEVELS, SuiteName
 from conformance.codec import Record
-from conformance.core.operator import Operator
 from conformance.model import Case
 from conformance.resources import directory
-from conformance.specification import spec_digest
 from conformance.suite import strict_json
 from conformance.suite.archive import unreadable_error
 from conformance.suite.strict_json import Indices, Whole, names_at, read_bytes, refusing
@@ -243,23 +241,6 @@ def _digest(recorded: Sequence[RecordedCase]) -> str:
 def recorded_cases_file(op: str) -> Path:
     """Return the path of a shipped operator's recorded cases, which may not exist."""
     return directory("specs") / "cases" / f"{op}.jsonl"
-
-
-def current_cases(spec: Operator) -> RecordedCases | None:
-    """Read the cases recorded for a specification; None if it is not as shipped."""
-    file = recorded_cases_file(spec.op)
-    if not file.is_file():
-        return None
-    cases = read_recorded_cases(file)
-    return cases if cases.specification == spec_digest(spec) else None
-
-
-def current_value_cases(spec: Operator) -> tuple[Case, ...]:
-    """Read the value cases recorded for a specification; none if it is not as shipped."""
-    cases = current_cases(spec)
-    return (
-        tuple(entry.case for entry in cases.recorded if entry.case.reject is None) if cases else ()
-    )
 
 
 def committed_operators() -> tuple[str, ...]:

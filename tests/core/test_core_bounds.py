@@ -596,6 +596,7 @@ outputs: [{name: Y, type: T}]
 
 @pytest.mark.parametrize(("digits", "by_nan"), [(24, True), (1 << 15, False)])
 def test_what_is_unspecified_needs_no_ends(digits: int, by_nan: bool) -> None:
+    """By NaN any quotient passes where anything is rounded: its size counts as 0."""
     form = DType("wide", "float", np.dtype("f8"), np.dtype("f8"), digits, -(1 << 12), 1 << 12)
     data = np.array([7, 7, 8, np.nan, np.inf], np.float32)
     evaluation = Evaluation(read_operator(NOWHERE), {}, {"X": data}, Machine(form))

@@ -26,10 +26,10 @@ from typing import Any
 from mutant_backends import Function, Mutant
 
 from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
+from conformance.generate import recorded
 from conformance.grade.precision import DEFAULT_PRECISION, parse_precision
 from conformance.run.inline import Inline
 from conformance.specification import find_spec
-from conformance.suite.recorded_cases import current_cases
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "second_bank"))
 import bank_adaptive_avg_pool
@@ -78,7 +78,7 @@ class Search:
 def catalogue(count: int) -> Iterator[tuple[str, str, Any]]:
     """Mutants, as many of each operator, one more of the first."""
     for number, op in enumerate(OPERATORS):
-        known = current_cases(find_spec(op))
+        known = recorded.read(op)
         assert known is not None
         killed = sorted({name for one in known.recorded for name in {*one.kills} - {*one.excused}})
         each = count // len(OPERATORS) + (number < count % len(OPERATORS))
