@@ -670,18 +670,15 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     assert real.machine is not None
     wrong = real.wrong
     unknown = np.isinf(wrong.m)
-    lo: Exact
-    hi: Exact
+    lo: Exact = real.value
+    hi: Exact = real.value
     if real.between is not None:
-        lo, hi = exact.end(real.between.low, "lower"), exact.end(real.between.high, "upper")
-    else:
-        lo, hi = exact.ends(real.value)
-        if np.any(wrong.is_positive):
-            bound, _ = wrong.number()
-            lo, hi = exact.add(lo, exact.negative(bound)), exact.add(hi, bound)
-    assert isinstance(lo, Number)
-    assert isinstance(hi, Number)
-    least, greatest = exact.rounded(lo, dtype, "down"), exact.rounded(hi, dtype, "up")
+        lo, hi = real.between.low, real.between.high
+    elif np.any(wrong.is_positive):
+        bound = wrong.balls() if isinstance(real.value, Ball) else wrong.number()[0]
+        lo, hi = exact.add(lo, exact.negative(bound)), exact.add(hi, bound)
+    least = exact.rounded_end(lo, "lower", dtype, "down")
+    greatest = exact.rounded_end(hi, "upper", dtype, "up")
     unknown = unknown & ~(real.positive & (real.special != 0))
     infinity, zero = dtype.numpy.type(np.inf), dtype.numpy.type(0)
     # A sum of positive numbers may become infinite, but not NaN.
@@ -689,7 +686,8 @@ def interval(real: Real, dtype: DType) -> tuple[Array, Array, NDArray[np.bool_]]
     greatest = np.where(unknown | (real.endless & (real.special == 0)), infinity, greatest)
     if real.machine.flushes:  # a result that may be subnormal, before it is rounded, may be zero
         tiny = exact.number(Fraction(2) ** dtype.emin)
-        vanishes = (exact.compared(lo, tiny) < 0) & (exact.compared(exact.negative(hi), tiny) < 0)
+        outer = exact.end(lo, "lower"), exact.negative(exact.end(hi, "upper"))
+        vanishes = (exact.compared(outer[0], tiny) < 0) & (exact.compared(outer[1], tiny) < 0)
         least = np.where(vanishes, np.minimum(least, zero), least)
         greatest = np.where(vanishes, np.maximum(greatest, zero), greatest)
     with np.errstate(invalid="ignore"):  # NaN is not below zero

@@ -20,7 +20,7 @@ from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.core.tree import Kind, Node, constant
 from conformance.dtypes import DTYPES, Array, DType, name_of
-from conformance.errors import InvalidCase, TooLarge
+from conformance.errors import EvaluationError, InvalidCase, TooLarge
 
 FIRST_PRECISION = 96
 MAX_PRECISION = 6000
@@ -278,7 +278,7 @@ class Evaluation:
                 if array is not None:
                     return array
                 if bits >= MAX_PRECISION:
-                    return exact.rounded(exact.end(value.value, "upper"), dtype)
+                    return exact.rounded_end(value.value, "upper", dtype)
             bits *= 4
             evaluation = self.by(None)  # nothing but the value is wanted
 
@@ -318,12 +318,19 @@ class Evaluation:
         return Interval(*(self._arranged(output, array) for array in ends))
 
     def shape_of(self, output: Output) -> tuple[int, ...]:
-        """Return the shape of an output: as stated, or that of its definition, less some."""
+        """Return the shape of an output: as stated, or that of its definition, less some.
+
+        Raises :class:`~conformance.errors.EvaluationError` where it has not as many elements.
+        """
+        given = self.binding.flat(list(self.operator.define[output.name].at.values()))
         if output.shape:
-            return self.binding.flat(output.shape)
-        shape = self.binding.flat(list(self.operator.define[output.name].at.values()))
-        omit = self.binding.flat(output.omit) or (0,) * len(shape)
-        return tuple(n for n, gone in zip(shape, omit, strict=True) if not gone)
+            shape = self.binding.flat(output.shape)
+        else:
+            omit = self.binding.flat(output.omit) or (0,) * len(given)
+            shape = tuple(n for n, gone in zip(given, omit, strict=True) if not gone)
+        if prod(shape) != prod(given):
+            raise EvaluationError(f"{output.name} has the shape {shape} and {prod(given)} elements")
+        return shape
 
     def _arranged(self, output: Output, array: Array) -> Array:
         return np.asarray(array).reshape(self.shape_of(output))

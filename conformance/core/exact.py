@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 
 from conformance.core import integers
 from conformance.core.functions import FUNCTIONS
-from conformance.core.integers import Integers, Ties, as_wide, bit_length, round_ratio
+from conformance.core.integers import (
+    NARROW_BITS,
+    Integers,
+    Ties,
+    as_wide,
+    bit_length,
+    round_ratio,
+)
 from conformance.dtypes import Array, DType
 from conformance.errors import EvaluationError
 
@@ -36,6 +43,9 @@ WHOLE_FLOATS = 53
 
 PART = 1 << 17
 """Numbers that are rounded at once: some 20 MB."""
+
+FAR = 1 << 40
+"""An exponent beyond those of all types."""
 
 Change = Callable[[Array], Array]
 
@@ -191,26 +201,59 @@ def decided(value: Exact, dtype: DType) -> Array | None:
     """Round as :func:`rounded` does; None where balls are too large to decide."""
     if isinstance(value, Number):
         return rounded(value, dtype)
-    low, high = (rounded(end, dtype) for end in ends(value))
+    low, high = (rounded_end(value, side, dtype) for side in ("lower", "upper"))
     return high if not ((low != high) & ~np.isnan(low)).any() else None
 
 
-def ends(value: Exact) -> tuple[Number, Number]:
-    """Return the lower and the upper ends of balls, at the precision in force.
+def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> Array:
+    """Round the lower or the upper ends of balls as :func:`rounded` does exact numbers."""
+    if isinstance(value, Number):
+        return rounded(value, dtype, ties)
+    parts = _shortened(value.mid.ravel(), side)
+    num, exp = (np.asarray(part, object).astype(np.int64) for part in parts)
+    array = round_ratio(num, 1, exp, dtype, ties=ties).reshape(value.mid.shape)
+    if value.special is None:
+        return array
+    return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
 
-    Of exact numbers they are the numbers themselves, twice.
+
+def _short(ball: arb, side: str) -> tuple[int, int]:
+    """An end as ``num * 2**exp``, its last bit 1 where others follow: that is rounded alike."""
+    if not ball.is_finite():
+        return 0, 0
+    man, exp = getattr(ball, side)().man_exp()
+    num, places = int(man), int(exp)
+    extra = num.bit_length() - NARROW_BITS
+    if extra > 0:
+        whole = num >> extra
+        num, places = whole | (whole << extra != num), places + extra
+    return num, max(-FAR, min(FAR, places))
+
+
+_shortened = np.frompyfunc(_short, 2, 2)
+
+
+def end(value: Exact, side: str) -> Exact:
+    """Return the lower or the upper ends of balls, at the precision in force.
+
+    Of exact numbers they are the numbers themselves.
     """
-    return end(value, "lower"), end(value, "upper")
-
-
-def end(value: Exact, side: str) -> Number:
-    """Return the lower or the upper ends of balls; see :func:`ends`."""
     if isinstance(value, Number):
         return value
-    flat = [
-        getattr(ball, side)().man_exp() if ball.is_finite() else (fmpz(0), fmpz(0))
-        for ball in value.mid.ravel()
-    ]
+    ends_of = np.frompyfunc(lambda x: getattr(x, side)() if x.is_finite() else arb(0), 1, 1)
+    return Ball(np.asarray(ends_of(value.mid), object), value.special)
+
+
+def ends(value: Exact) -> tuple[Number, Number]:
+    """Return the lower and the upper ends of balls as exact numbers, on one power of two."""
+    return _on_one_power(end(value, "lower")), _on_one_power(end(value, "upper"))
+
+
+def _on_one_power(value: Exact) -> Number:
+    """Balls without a radius as numbers."""
+    if isinstance(value, Number):
+        return value
+    flat = [ball.man_exp() for ball in value.mid.ravel()]
     low = min((int(exp) for man, exp in flat if man), default=0)
     num = _object(
         [int(man) << (int(exp) - low) if man else 0 for man, exp in flat], value.mid.shape
@@ -273,8 +316,9 @@ def _with_specials(value: Exact, shadow: Any, touched: Any) -> Exact:
     limit = np.where(touched & np.isfinite(shadow), shadow, 0).astype(np.int64)
     keep = ~np.broadcast_to(touched, special.shape)
     if isinstance(value, Ball):
-        limits = _object([arb(int(entry)) for entry in limit.ravel()], limit.shape)
-        return Ball(np.where(keep, value.mid, limits), special)
+        entries, places = np.unique(limit, return_inverse=True)
+        limits = _object([arb(int(entry)) for entry in entries], entries.shape)
+        return Ball(np.where(keep, value.mid, limits[places.reshape(limit.shape)]), special)
     num = np.where(keep, np.asarray(value.num), 0)
     cleared = Number(num, value.den, value.exp, value.bits, None)
     if limit.any():
@@ -396,21 +440,32 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
     row = FUNCTIONS[name].real
     assert row is not None
     if isinstance(a, Number):
-        below: Any = np.asarray(a.num < 0)
-        num, den = as_wide(np.asarray(a.num)), as_wide(np.asarray(a.den))
-        values = np.frompyfunc(
-            lambda n, d: _of_number(row.exact, n, d, a.exp, ctx.prec, parameters), 2, 1
-        )(num, den)
+        distinct, places = _distinct(a)
+        values = [_of_number(row.exact, n, d, a.exp, ctx.prec, parameters) for n, d in distinct]
+        lost = [n < 0 and not x.is_finite() for (n, _), x in zip(distinct, values, strict=True)]
+        ball = Ball(np.asarray(_object(values, (len(values),))[places], object))
+        touched = _touched(a) | np.asarray(lost, np.bool_)[places]
     else:
-        below = np.frompyfunc(lambda x: x < 0, 1, 1)(a.mid)
         values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(a.mid)
-    ball = Ball(np.asarray(values, object))
-    lost = np.frompyfunc(lambda x, y: x and not y.is_finite(), 2, 1)(below, ball.mid)
-    touched = _touched(a) | np.asarray(lost, np.bool_)
+        ball = Ball(np.asarray(values, object))
+        gone = np.frompyfunc(lambda x, y: x < 0 and not y.is_finite(), 2, 1)(a.mid, ball.mid)
+        touched = _touched(a) | np.asarray(gone, np.bool_)
     if not np.any(touched):
         return ball
     with np.errstate(all="ignore"):
         return _with_specials(ball, row.limit(_shadow(a), *parameters), touched)
+
+
+def _distinct(a: Number) -> tuple[list[tuple[int, int]], NDArray[np.intp]]:
+    """The numerators and denominators that differ, and which of them each number has."""
+    if isinstance(a.den, int) and a.num.dtype != object:
+        values, places = np.unique(a.num, return_inverse=True)
+        return [(num, a.den) for num in values.tolist()], places.reshape(a.num.shape)
+    num, den = np.broadcast_arrays(a.num, a.den)
+    seen: dict[tuple[int, int], int] = {}
+    pairs = zip(num.ravel().tolist(), den.ravel().tolist(), strict=True)
+    places = np.fromiter((seen.setdefault(pair, len(seen)) for pair in pairs), np.intp, num.size)
+    return [*seen], places.reshape(num.shape)
 
 
 @lru_cache(maxsize=1 << 15)

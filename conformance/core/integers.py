@@ -112,7 +112,7 @@ def _decode_integers(array: Array, dtype: DType, headroom: int) -> Decoded:
 def round_ratio(
     numerator: Integers,
     denominator: Integers | int,
-    exponent: int,
+    exponent: int | NDArray[np.int64],
     dtype: DType,
     *,
     ties: Ties = "even",
@@ -120,7 +120,7 @@ def round_ratio(
     """Round ``numerator / denominator * 2**exponent``, each once, to the nearest of ``dtype``.
 
     ``numerator`` (int64 or object) and the positive ``denominator`` broadcast against each other;
-    the result has their common shape. ``ties`` go to the even neighbour, toward plus infinity
+    the result has their common shape, which an array of exponents has, too. ``ties`` go to the even neighbour, toward plus infinity
     ("up") or toward minus infinity ("down"). "zero" rounds everything toward zero, not to the
     nearest, and "odd" all whose neighbour toward zero is even. Results below the normal range are
     subnormal, those at or beyond half a unit above the largest finite number infinite (IEEE

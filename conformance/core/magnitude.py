@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from flint import fmpz
+from flint import arb, fmpz
 from numpy.typing import NDArray
 
 from conformance.core.exact import Ball, Exact, Number, lengths
@@ -134,6 +134,10 @@ class Magnitude:
         bits = int(lengths(num).max(initial=1))
         return Number(num, 1, low, bits), endless
 
+    def balls(self) -> Ball:
+        """Return the finite numbers as balls without a radius, 0 where they are infinite."""
+        return Ball(np.asarray(_dyadics(self.m, self.e), object))
+
     def _at(self, e: NDArray[np.int64]) -> NDArray[np.float64]:
         """The numbers on a scale of at least their exponents; tiny ones are rounded up."""
         gap = self.e - e
@@ -149,17 +153,31 @@ def power_of_two(exponent: Any) -> Magnitude:
     return Magnitude(np.ones(np.shape(exponent)), exponent)
 
 
-_upper = np.frompyfunc(
-    lambda ball: ball.abs_upper().man_exp() if ball.is_finite() else (fmpz(1), fmpz(1 << 20)), 1, 2
+_dyadics = np.frompyfunc(
+    lambda m, e: arb((fmpz(int(m * 2**53)), int(e) - 53)) if 0 < m < np.inf else arb(0), 2, 1
 )
+
+
+def _upper(ball: arb) -> tuple[float, int]:
+    """An upper bound of a magnitude as ``m * 2**e``."""
+    if not ball.is_finite():
+        return 1.0, 1 << 20
+    man, exp = ball.abs_upper().man_exp()
+    num = int(man)
+    cut = max(num.bit_length() - 53, 0)
+    top = num >> cut
+    return float(top) * (GROWTH if top << cut != num else 1.0), int(exp) + cut
+
+
+_uppers = np.frompyfunc(_upper, 1, 2)
 
 
 def magnitude(value: Exact) -> Magnitude:
     """Return upper bounds of the magnitudes of numbers, 0 where they are not finite."""
     if isinstance(value, Ball):
-        man, exp = _upper(value.mid)
-        size = _integer(np.asarray(np.frompyfunc(int, 1, 1)(man), object))
-        return Magnitude(size.m, size.e + np.asarray(exp, object).astype(np.int64))
+        parts = _uppers(value.mid)
+        m, e = (np.asarray(part, object) for part in parts)
+        return Magnitude(m.astype(np.float64), e.astype(np.int64))
     size = _integer(np.asarray(abs(np.asarray(value.num))))
     size = Magnitude(size.m, size.e + value.exp)
     if isinstance(value.den, int) and value.den == 1:

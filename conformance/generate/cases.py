@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_of
-from conformance.core.operator import Attribute, Dimension, Operator, Tensor
+from conformance.core.operator import Attribute, Definition, Dimension, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
@@ -31,6 +31,9 @@ MAX_EXTENT = 6
 
 MAX_TERMS = 1 << 17
 """The most terms of a definition."""
+
+RESULT_TERMS = 16
+"""What a result that combines no terms counts for."""
 
 BLOCKS = (8, 16, 32, 64)
 MAX_AXES = 3
@@ -103,9 +106,18 @@ def is_small(binding: Binding, max_terms: int) -> bool:
         return False
     for definition in binding.operator.define.values():
         extents = binding.flat([*definition.at.values(), *definition.over.values()])
-        if not 0 < prod(extents) <= max_terms or min(extents, default=1) < 1:
+        if min(extents, default=1) < 1 or count_terms(binding, definition) > max_terms:
             return False
     return True
+
+
+def count_terms(binding: Binding, definition: Definition) -> int:
+    """Count the terms of a definition in a valid case.
+
+    A result that combines none counts as several: what is accepted of it is computed and kept.
+    """
+    terms = prod(binding.flat([*definition.at.values(), *definition.over.values()]))
+    return terms if definition.over else terms * RESULT_TERMS
 
 
 @dataclass

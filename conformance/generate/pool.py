@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import prod
 from random import Random
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
-from conformance.generate.cases import MAX_TERMS, Draw
+from conformance.generate.cases import MAX_TERMS, Draw, count_terms
 from conformance.model import Case
 
 SMALL = (1, 1, 2, 2, 3, 3, 4, 5)
@@ -282,8 +281,7 @@ def drawn_large(
 def most_terms(operator: Operator, case: Case) -> int:
     """Return the most terms of a definition of a valid case."""
     binding = Binding(operator, case.attributes, case.shapes, case.operands)
-    definitions = operator.define.values()
-    return max(prod(binding.flat([*d.at.values(), *d.over.values()])) for d in definitions)
+    return max(count_terms(binding, definition) for definition in operator.define.values())
 
 
 def _drawn(
