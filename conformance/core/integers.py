@@ -120,11 +120,12 @@ def round_ratio(
     """Round ``numerator / denominator * 2**exponent``, each once, to the nearest of ``dtype``.
 
     ``numerator`` (int64 or object) and the positive ``denominator`` broadcast against each other;
-    the result has their common shape, which an array of exponents has, too. ``ties`` go to the even neighbour, toward plus infinity
-    ("up") or toward minus infinity ("down"). "zero" rounds everything toward zero, not to the
-    nearest, and "odd" all whose neighbour toward zero is even. Results below the normal range are
-    subnormal, those at or beyond half a unit above the largest finite number infinite (IEEE
-    754-2019, section 4.3.1; "up" and "down" decide on that tie as on any other); zeros are +0.
+    the result has their common shape, which an array of exponents has, too. ``ties`` go to the even
+    neighbour, toward plus infinity ("up") or toward minus infinity ("down"). "zero" rounds
+    everything toward zero, not to the nearest, and "odd" all whose neighbour toward zero is even.
+    Results below the normal range are subnormal, those at or beyond half a unit above the largest
+    finite number infinite (IEEE 754-2019, section 4.3.1; "up" and "down" decide on that tie as on
+    any other); zeros are +0.
     Raises ValueError for a denominator below 1.
 
     Bits, for ``n / d`` with p digits: the quotient is below ``2**p``, so ``n << shift`` is below

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.core import exact
 from conformance.core.exact import Ball, MatrixLayout, Number, precision
+from conformance.core.integers import Ties
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError
 
@@ -114,6 +115,21 @@ def test_functions_have_limits(name: str, expected: list[float]) -> None:
         ends = exact.ends(exact.function(name, exact.decode(SPECIALS, DTYPES["f64"])))
     for end in ends:
         np.testing.assert_array_max_ulp(exact.rounded(end, DTYPES["f64"]), np.asarray(expected), 1)
+
+
+@pytest.mark.parametrize("ties", ["even", "up", "down"])
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@given(st.lists(st.floats(width=32), min_size=1, max_size=9), st.booleans())
+def test_ends_of_balls_are_rounded_as_exact_numbers_are(
+    dtype: str, ties: Ties, data: list[float], exact_ones: bool
+) -> None:
+    number = exact.decode(np.asarray(data), DTYPES["f64"])
+    with precision(100):
+        ball = exact.as_ball(number) if exact_ones else exact.function("tanh", number)
+        for side, end in zip(("lower", "upper"), exact.ends(ball), strict=True):
+            expected = exact.rounded(end, DTYPES[dtype], ties)
+            result = exact.rounded_end(ball, side, DTYPES[dtype], ties)
+            np.testing.assert_array_equal(result.astype(float), expected.astype(float))
 
 
 def test_a_ball_is_narrower_at_a_higher_precision() -> None:
