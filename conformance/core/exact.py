@@ -577,7 +577,8 @@ def total(a: Exact, axes: tuple[int, ...], most: int = 0) -> Exact:
         with np.errstate(invalid="ignore"):
             special = a.special.sum(axis=axes, keepdims=True)
     if isinstance(a, Ball):
-        return Ball(np.add.reduce(a.mid, axis=axes, keepdims=True, initial=arb(0)), special)
+        # Of nothing numpy gives the integer 0.
+        return Ball(np.asarray(np.add.reduce(a.mid, axis=axes, keepdims=True) + arb(0)), special)
     a = on_one_denominator(a)
     count = max(most, int(np.prod([a.num.shape[axis] for axis in axes])))
     bits = a.bits + count.bit_length()

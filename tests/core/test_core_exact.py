@@ -117,6 +117,14 @@ def test_functions_have_limits(name: str, expected: list[float]) -> None:
         np.testing.assert_array_max_ulp(exact.rounded(end, DTYPES["f64"]), np.asarray(expected), 1)
 
 
+def test_the_sum_of_no_balls_is_a_ball() -> None:
+    ones = exact.as_ball(exact.number(np.ones((2, 0), np.int64)))
+    total = exact.total(ones, (1,))
+    assert isinstance(total, Ball)
+    assert total.mid.shape == (2, 1)
+    assert all(ball == arb(0) for ball in total.mid.ravel())
+
+
 @pytest.mark.parametrize("ties", ["even", "up", "down"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
 @given(st.lists(st.floats(width=32), min_size=1, max_size=9), st.booleans())
