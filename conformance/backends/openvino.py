@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.backends import onnx_model
-from conformance.backends.capabilities import Capabilities
+from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.options import Option
 from conformance.backends.standalone_call import StandaloneAdapter, StandaloneCall
 from conformance.backends.versions import require_version
@@ -28,7 +28,6 @@ PRECISION = Option(
 
 # Its own operators have no prefix, unlike those of others.
 OWN = "[A-Z]*"
-
 
 # Before 2024 operators and node factory were elsewhere, and bf16 was not handed out.
 OLDEST = "2024.0"
@@ -49,11 +48,14 @@ def _native_operators() -> tuple[str, ...]:
     return tuple(f"{OWN}-{number}" for number in opsets)
 
 
-def _onnx_operators() -> tuple[str, ...]:
-    """The operators of ONNX, whose models are made with the package onnx: none without it."""
+def _capabilities() -> Capabilities:
+    """What is claimed: operators of ONNX where the package onnx is there, which makes models."""
+    onnx = onnx_model.PREFIX + "*"
     if not find_spec("onnx"):
-        return ()
-    return onnx_model.operators(("onnx.*",), onnx_model.load_onnx().defs.onnx_opset_version())
+        reason = "the package onnx, which makes the models, is not installed"
+        return Capabilities((*_native_operators(), onnx), excluding=(Exclusion(reason, op=onnx),))
+    newest = onnx_model.load_onnx().defs.onnx_opset_version()
+    return Capabilities((*_native_operators(), *onnx_model.operators((onnx,), newest)))
 
 
 def _has_module(module: str) -> bool:
@@ -78,7 +80,7 @@ class OpenVINO(StandaloneAdapter):
         from conformance.backends import standalone_openvino
 
         self._calls = standalone_openvino
-        self.capabilities = Capabilities(operators=(*_native_operators(), *_onnx_operators()))
+        self.capabilities = _capabilities()
         self._openvino = openvino
         self._device = device
         self._properties = {"INFERENCE_PRECISION_HINT": precision}

@@ -91,7 +91,7 @@ class Options(OpenRecord, frozen=True):
     level: Level
     precision: dict[str, Precision]
     dtypes: Texts | None = None
-    ranks: Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(max_length=100)] | None = None
+    ranks: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=100)] | None = None
     known_failures: str | None = None
     require: str | None = None
     strict: bool = False

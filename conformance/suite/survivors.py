@@ -30,7 +30,7 @@ class SurvivorRow(Record, frozen=True):
     """The survivors of a partition; ``stated`` gives their indices by that of the reason."""
 
     dtype: DTypeName
-    rank: Annotated[int, Meta(ge=1, le=MAX_RANK)]
+    rank: Annotated[int, Meta(ge=0, le=MAX_RANK)]
     profile: str | None
     inert: Indices
     excused: Indices

@@ -223,7 +223,8 @@ def test_openvino_claims_operators_of_onnx_only_where_models_can_be_made(
     declared = capabilities_of(load_backend("openvino"))
     assert declared is not None
     asked = Case("onnx.MaxPool-22", {"T": "f32"}, {"data": (1, 1, 8)}, {"kernel_shape": [2]})
-    assert (declared.reason_against(find_spec(asked.op), asked) is None) == there
+    reason = declared.reason_against(find_spec(asked.op), asked)
+    assert reason is None if there else "the package onnx" in str(reason)
 
 
 def test_inputs_are_left_as_they_were(framework: Backend) -> None:
