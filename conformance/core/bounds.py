@@ -53,8 +53,8 @@ for which nothing is exact, and only what is stored, or given to a function, has
   apart in sums, divisions and powers. What is flushed at the end is decided before the last
   rounding.
 - *Overflow*: where M + E reaches the largest number, a partial result may: there any value passes.
-  Where terms are powers or magnitudes that add up to infinity, what overflows is infinite, and what
-  does not is no further off than E.
+  Where terms are powers, magnitudes or exponentials that add up to infinity, what overflows is
+  infinite, and what does not is no further off than E; a quotient by it is 0, or that near.
 - *Decisions* between reals that E leaves open: there any value passes, too.
 
 Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first;
@@ -109,7 +109,8 @@ def add(a: Real, b: Real) -> Real:
     machine = a.machine
     if machine is None:
         return Real(value)
-    a, b = a.closed(), b.closed()
+    endless = (a.endless | b.endless) & a.positive & b.positive
+    a, b = (replace(each, endless=each.endless & ~endless).closed() for each in (a, b))
     mass = a.mass + b.mass
     n, m = count_terms(a), count_terms(b)
     new = (a.mass + a.err) * m + (b.mass + b.err) * n
@@ -118,10 +119,10 @@ def add(a: Real, b: Real) -> Real:
     fits = a.exact & b.exact & needs_no_rounding(mass, grid, machine)
     if machine.flushes:
         err = err + power_of_two(np.asarray(machine.lost)).where((n > 0) & (m > 0), NOTHING)
+    adds, positive = np.maximum(n + m - 1, 0), a.positive & b.positive
     return checked(
-        Real(
-            value, machine, mass, err, fits, grid, np.maximum(n + m - 1, 0), a.positive & b.positive
-        )
+        Real(value, machine, mass, err, fits, grid, adds, positive, endless),
+        to_infinity=bool(np.any(endless)),
     )
 
 
@@ -254,13 +255,19 @@ def _scaled(real: Real, scalar: Real, value: Exact) -> Real:
     return checked(scaled, to_infinity=bool(real.endless.any()))
 
 
+BEYOND = power_of_two(np.asarray(1 << 20))
+"""A number beyond those of all formats."""
+
+
 def divide(a: Real, b: Real) -> Real:
     """Divide numbers; see the rule of divisions."""
     value = exact.divide(a.value, b.value)
     machine = a.machine
     if machine is None:
         return Real(value)
-    b = b.closed()
+    # By what may have become infinite a finite number is 0 at the least, as it is by more.
+    vanishing = b.endless & b.positive & ~a.endless & (np.asarray(a.special) == 0)
+    b = replace(b, endless=b.endless & ~vanishing).closed()
     wrong = b.wrong
     right = ~np.asarray(wrong.is_positive)
     if not np.all(right & b.positive):
@@ -270,6 +277,9 @@ def divide(a: Real, b: Real) -> Real:
     if _has_exact_size(b.value):
         # What is computed from bounds below is a bit too small, and here need not be.
         low, least = low.where(wrong.is_positive, size), size
+    # A quotient by an infinity is 0, as by a number beyond all; by NaN it is NaN.
+    known = (b.special != 0) & ~np.isinf(wrong.m)
+    low, least = BEYOND.where(known, low), BEYOND.where(known, least)
     power = _powers_of_two(b.value) & right
     shift = np.where(power, size.e - 1, 0)
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
@@ -281,6 +291,9 @@ def divide(a: Real, b: Real) -> Real:
     lost = power_of_two(np.asarray(machine.format.quantum - 1))
     lost = denormal_loss(terms, machine).where(terms > 1, lost)
     new = (mass + brought) * units + lost.where(terms > 0, NOTHING)
+    # A subnormal reciprocal is off by its last digit, or flushed.
+    gap = new + magnitude(value) + a.mass * power_of_two(np.asarray(machine.lost))
+    new = gap.where(vanishing, NOTHING.where(known, new))
     fits = a.exact & power & needs_no_rounding(mass, grid, machine, machine.format.quantum)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     gone = NOTHING
@@ -291,7 +304,8 @@ def divide(a: Real, b: Real) -> Real:
         flushed = flushed_loss(terms, machine).where(finest < machine.format.emin, NOTHING)
         gone = a.gone / low + flushed
     quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
-    return checked(replace(quotient, gone=gone).unknown(_has_no_reciprocal(b, low, machine)))
+    lost_all = _has_no_reciprocal(b, low, machine) & ~vanishing
+    return checked(replace(quotient, gone=gone).unknown(lost_all))
 
 
 def _has_no_reciprocal(b: Real, low: Magnitude, machine: Machine) -> NDArray[np.bool_]:
@@ -373,16 +387,19 @@ def function(name: str, a: Real, *parameters: int) -> Real:
     mass, wrong = magnitude(value), a.wrong
     brought = NOTHING
     if np.any(wrong.is_positive):
-        brought = _spread(row.exact, a, value, parameters)
+        # Infinities and NaN stay what they are, unless others may have become so, too.
+        settled = (a.special != 0) & ~np.isinf(wrong.m)
+        brought = NOTHING.where(settled, _spread(row.exact, a, value, parameters))
     units = max(1.0, 2 * row.ulps) * machine.unit
     new = (mass + brought) * units + power_of_two(np.asarray(machine.lost)).where(
         mass.is_positive, NOTHING
     )
     never = np.asarray(False)
     positive = np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
-    return checked(
-        Real(value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive)
+    result = Real(
+        value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive
     )
+    return checked(result, to_infinity=row.exact == "exp")
 
 
 def _root(name: str, a: Real, degree: int) -> Real:

@@ -44,7 +44,7 @@ WHOLE_FLOATS = 53
 PART = 1 << 17
 """Numbers that are rounded at once: some 20 MB."""
 
-FAR = 1 << 40
+FAR = 1 << 39
 """An exponent beyond those of all types."""
 
 Change = Callable[[Array], Array]

@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, fmpz
 from numpy.typing import NDArray
 
-from conformance.core.exact import Ball, Exact, Number, lengths
+from conformance.core.exact import FAR, Ball, Exact, Number, lengths
 from conformance.core.integers import as_wide
 from conformance.dtypes import Array
 
@@ -159,14 +159,15 @@ _dyadics = np.frompyfunc(
 
 
 def _upper(ball: arb) -> tuple[float, int]:
-    """An upper bound of a magnitude as ``m * 2**e``."""
+    """An upper bound of a magnitude as ``m * 2**e``; what no format reaches is not told apart."""
     if not ball.is_finite():
         return 1.0, 1 << 20
     man, exp = ball.abs_upper().man_exp()
     num = int(man)
     cut = max(num.bit_length() - 53, 0)
     top = num >> cut
-    return float(top) * (GROWTH if top << cut != num else 1.0), int(exp) + cut
+    places = max(-FAR, min(FAR, int(exp) + cut))
+    return float(top) * (GROWTH if top << cut != num else 1.0), places
 
 
 _uppers = np.frompyfunc(_upper, 1, 2)

@@ -54,8 +54,9 @@ def compared(test: Any) -> list[str]:
         if node.op_type.startswith("Reduce") and inputs[1:]:
             attributes["axes"] = np.asarray(inputs.pop()).tolist()  # an attribute until opset 18
         given = dict(zip(operator.tensors, map(np.asarray, inputs), strict=False))
-        if not inputs[0].size or inputs[0].dtype == bool:
-            continue  # what opset 20 adds
+        types = {DTYPES[name].numpy for names in operator.types.values() for name in names}
+        if not inputs[0].size or not {array.dtype for array in given.values()} <= types:
+            continue  # what opset 20 adds, and types that ours do not have
         evaluation = Evaluation(operator, attributes, given, Machine(DTYPES["f32"]))
         (interval,) = evaluation.intervals()
         if output.shape != interval.lo.shape:
@@ -68,5 +69,5 @@ def compared(test: Any) -> list[str]:
 
 def test_node_tests_agree(node_tests: list[Any]) -> None:
     results = [result for test in node_tests for result in compared(test)]
-    assert len(results) >= 140
+    assert len(results) >= 190
     assert list(filter(None, results)) == []
