@@ -218,7 +218,10 @@ def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> A
 
 
 def _short(ball: arb, side: str) -> tuple[int, int]:
-    """An end as ``num * 2**exp``, its last bit 1 where others follow: that is rounded alike."""
+    """An end as ``num * 2**exp``, its last bit 1 where others follow.
+
+    That is rounded as the end is.
+    """
     if not ball.is_finite():
         return 0, 0
     man, exp = getattr(ball, side)().man_exp()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -16,7 +19,8 @@ from conformance.core.patterns import GENERAL, fill
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, SpecError, UsageError
-from conformance.generate.cases import draw_cases
+from conformance.generate.cases import RESULT_TERMS, draw_cases
+from conformance.generate.pool import MAX_LARGE_TERMS, drawn_large
 from conformance.model import Case
 
 quick = settings(
@@ -54,6 +58,15 @@ def test_a_list_of_axes_has_some_from_either_end_and_none_twice() -> None:
     assert {len(axes) for axes, _ in lists} == {1, 2, 3, 4, 5}
     assert {axis for axes, rank in lists if rank == 3 for axis in axes} == set(range(-3, 3))
     assert all(len({axis % rank for axis in axes}) == len(axes) for axes, rank in lists)
+
+
+def test_a_function_of_single_elements_gets_fewer_of_them_than_a_sum_has_terms() -> None:
+    """An answer is kept of each element, and none of each term."""
+    drawn = [*islice(drawn_large(load_operator("onnx.Exp-13"), 1, 40), 40)]
+    largest = max(prod(case.shapes["input"]) for case in drawn)
+    assert 1 << 16 < largest <= MAX_LARGE_TERMS // RESULT_TERMS
+    sums = [*islice(drawn_large(load_operator("onnx.ReduceSum-11"), 1, 40), 40)]
+    assert max(prod(case.shapes["data"]) for case in sums) > 2 * largest
 
 
 def seen(op: str, count: int) -> list[Case]:
