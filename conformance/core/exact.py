@@ -248,7 +248,7 @@ def end(value: Exact, side: str) -> Exact:
 
 
 def ends(value: Exact) -> tuple[Number, Number]:
-    """Return the lower and the upper ends of balls as exact numbers, on one power of two."""
+    """Return the lower and the upper ends of balls as exact numbers."""
     return _on_one_power(end(value, "lower")), _on_one_power(end(value, "upper"))
 
 

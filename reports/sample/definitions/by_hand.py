@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-INF = float("inf")
+INF, NAN = float("inf"), float("nan")
 NOTHING = {"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0]}
 
 
@@ -25,7 +25,9 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     import ml_dtypes
     from onnx import TensorProto, helper
 
-    opset = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11}.get(op, 13)
+    opset = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}.get(
+        op, 13
+    )
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
     kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
@@ -332,6 +334,30 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 ("ReduceLogSumExp", "f32", [[[0, -INF], [-INF, 0]]], {"axes": [0]}),
                 [0, 0],
             ),
+            ("NaN is lost", ("Relu", "f32", [[NAN, 1]], {}), [NAN, 1]),
+            ("NaN is lost", ("Exp", "f32", [[NAN, 0]], {}), [NAN, 1]),
+            ("NaN is lost", ("Softmax", "f32", [[NAN, 1]], {}), [NAN, NAN]),
+            (
+                "the exponential is infinite early",
+                ("Exp", "f32", [[88.5]], {}),
+                [2.723087918012828e38],
+            ),
+            (
+                "a slope of 0",
+                ("HardSigmoid", "f32", [[-2, 1]], {"alpha": 0.0}),
+                [0.5, 0.5],
+            ),
+            (
+                "an offset of 0",
+                ("HardSigmoid", "f32", [[-2, 1]], {"alpha": 0.5, "beta": 0.0}),
+                [0, 0.5],
+            ),
+            (
+                "f64 is computed in f32",
+                ("Sqrt", "f64", [[0.25 + 2**-40]], {}),
+                [(0.25 + 2**-40) ** 0.5],
+            ),
+            ("f64 is computed in f32", ("Reciprocal", "f64", [[3]], {}), [1 / 3]),
             ("i64 is computed in f32", ("ReduceSum", "i64", [[2**24 + 1]], {}), [2**24 + 1]),
             ("i64 is computed in f32", ("ReduceMax", "i64", [[2**24 + 1]], {}), [2**24 + 1]),
             ("f64 is computed in f32", ("ReduceMean", "f64", [[1 + 2**-30]], {}), [1 + 2**-30]),
