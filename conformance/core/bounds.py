@@ -389,6 +389,7 @@ def function(name: str, a: Real, *parameters: int) -> Real:
     if np.any(wrong.is_positive):
         # Infinities and NaN stay what they are, unless others may have become so, too.
         settled = (a.special != 0) & ~np.isinf(wrong.m)
+        settled |= (Real(value).special != 0) & ~wrong.is_positive
         brought = NOTHING.where(settled, _spread(row.exact, a, value, parameters))
     units = max(1.0, 2 * row.ulps) * machine.unit
     new = (mass + brought) * units + power_of_two(np.asarray(machine.lost)).where(

@@ -436,7 +436,10 @@ def power(a: Exact, exponent: int) -> Exact:
 
 
 def function(name: str, a: Exact, *parameters: int) -> Exact:
-    """Apply a function of reals, as balls; NaN where a negative number has no value.
+    """Apply a function of reals, as balls; its limit where it has no value, or none in reach.
+
+    So the logarithm of 0 is minus infinity, that of a negative number NaN, and an exponential whose
+    exponent is beyond all formats infinite.
 
     Raises EvaluationError for a root of a degree below 1.
     """
@@ -445,18 +448,26 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
     if isinstance(a, Number):
         distinct, places = _distinct(a)
         values = [_of_number(row.exact, n, d, a.exp, ctx.prec, parameters) for n, d in distinct]
-        lost = [n < 0 and not x.is_finite() for (n, _), x in zip(distinct, values, strict=True)]
+        # Nothing finite: outside of the domain, at its end, or beyond what a ball can hold.
+        lost = np.asarray([not value.is_finite() for value in values], np.bool_)[places]
         ball = Ball(np.asarray(_object(values, (len(values),))[places], object))
-        touched = _touched(a) | np.asarray(lost, np.bool_)[places]
     else:
         values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(a.mid)
         ball = Ball(np.asarray(values, object))
-        gone = np.frompyfunc(lambda x, y: x < 0 and not y.is_finite(), 2, 1)(a.mid, ball.mid)
-        touched = _touched(a) | np.asarray(gone, np.bool_)
+        is_lost = np.frompyfunc(lambda x, y: not (y.is_finite() or _has_no_sign(x)), 2, 1)
+        lost = np.asarray(is_lost(a.mid, ball.mid), np.bool_)
+    touched = _touched(a) | lost
     if not np.any(touched):
         return ball
+    shadow = _shadow(a)
+    shadow = np.where(lost & (shadow > 0), np.inf, shadow)
     with np.errstate(all="ignore"):
-        return _with_specials(ball, row.limit(_shadow(a), *parameters), touched)
+        return _with_specials(ball, row.limit(shadow, *parameters), touched)
+
+
+def _has_no_sign(x: arb) -> bool:
+    """Whether a ball holds 0 and other numbers, so a function of it may have any limit."""
+    return not (x > 0 or x < 0 or x.is_zero())
 
 
 def _distinct(a: Number) -> tuple[list[tuple[int, int]], NDArray[np.intp]]:

@@ -108,6 +108,8 @@ def test_the_order_has_infinities_at_the_ends_and_nan_above_all() -> None:
     [
         ("exp", [1, np.e, np.exp(-2), np.inf, 0, np.nan]),
         ("tanh", [0, np.tanh(1), np.tanh(-2), 1, -1, np.nan]),
+        ("log", [-np.inf, 0, np.nan, np.inf, np.nan, np.nan]),
+        ("sqrt", [0, 1, np.nan, np.inf, np.nan, np.nan]),
     ],
 )
 def test_functions_have_limits(name: str, expected: list[float]) -> None:
@@ -138,6 +140,15 @@ def test_ends_of_balls_are_rounded_as_exact_numbers_are(
             expected = exact.rounded(end, DTYPES[dtype], ties)
             result = exact.rounded_end(ball, side, DTYPES[dtype], ties)
             np.testing.assert_array_equal(result.astype(float), expected.astype(float))
+
+
+def test_an_exponential_beyond_all_balls_is_infinite() -> None:
+    data = exact.decode(np.array([1e308, 1e18, 710, -746, -1e18, -1e308]), DTYPES["f64"])
+    with precision(100):
+        for argument in (data, exact.as_ball(data)):
+            result = exact.decided(exact.function("exp", argument), DTYPES["f64"])
+            assert result is not None
+            np.testing.assert_array_equal(result, [np.inf, np.inf, np.inf, 0, 0, 0])
 
 
 def test_a_ball_is_narrower_at_a_higher_precision() -> None:
