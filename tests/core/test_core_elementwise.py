@@ -1,4 +1,4 @@
-"""Functions of single elements agree with numpy and Python's math, at the ends of their ranges too."""
+"""Functions of single elements agree with numpy and math, at the ends of their ranges too."""
 
 from __future__ import annotations
 
