@@ -71,6 +71,7 @@ def formula(data: np.ndarray[Any, Any], divisor: int, dtype: DType, acc: DType) 
     total, magnitude = sum(taps), sum(map(abs, taps))
     bound = ((n - 1) * u * (1 + u) ** k + (1 + u) ** k - 1) * magnitude / divisor
     bound += (n + 1) * Fraction(2) ** acc.quantum
+    bound *= 1 + Fraction(1, 2**44)  # magnitudes are rounded upward
     low, high = total / divisor - bound, total / divisor + bound
     return nearest(low, dtype, up=False), nearest(high, dtype, up=True)
 
