@@ -472,10 +472,10 @@ def _has_no_sign(x: arb) -> bool:
 
 def _distinct(a: Number) -> tuple[list[tuple[int, int]], NDArray[np.intp]]:
     """The numerators and denominators that differ, and which of them each number has."""
-    if isinstance(a.den, int) and a.num.dtype != object:
-        values, places = np.unique(a.num, return_inverse=True)
-        return [(num, a.den) for num in values.tolist()], places.reshape(a.num.shape)
     num, den = np.broadcast_arrays(a.num, a.den)
+    if isinstance(a.den, int) and num.dtype != object:
+        values, places = np.unique(num, return_inverse=True)
+        return [(value, a.den) for value in values.tolist()], places.reshape(num.shape)
     seen: dict[tuple[int, int], int] = {}
     pairs = zip(num.ravel().tolist(), den.ravel().tolist(), strict=True)
     places = np.fromiter((seen.setdefault(pair, len(seen)) for pair in pairs), np.intp, num.size)
