@@ -436,7 +436,7 @@ def power(a: Exact, exponent: int) -> Exact:
 
 
 def function(name: str, a: Exact, *parameters: int) -> Exact:
-    """Apply a function of reals, as balls; its limit where it has no value, or none in reach.
+    """Apply a function of reals, as balls; its limit where it has no value.
 
     So the logarithm of 0 is minus infinity, that of a negative number NaN, and an exponential whose
     exponent is beyond all formats infinite.
