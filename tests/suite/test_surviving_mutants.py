@@ -185,7 +185,7 @@ def row(**changes: Any) -> Callable[[Document], object]:
         ),
         (row(dtype="f31"), "table[0].dtype: Expected `str`"),
         (row(dtype=None), "table[0].dtype: Expected `str`, got `null`: None"),
-        (row(rank=0), "table[0].rank: Expected `int` >= 1: 0"),
+        (row(rank=-1), "table[0].rank: Expected `int` >= 0: -1"),
         (row(rank=20), "table[0].rank: Expected `int` <= 19: 20"),
         (row(rank="4"), "table[0].rank: Expected `int`, got `str`: '4'"),
         (row(rank=True), "table[0].rank: Expected `int`, got `bool`: True"),
