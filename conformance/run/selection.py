@@ -79,7 +79,7 @@ def select(
         chosen = shard.part(chosen)
     counts = counted(chosen)
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
-    in_suite = sum(of["value"] for of in counted(of_ops).values())
+    in_suite = sum(of["value"] for of in (counts if chosen is of_ops else counted(of_ops)).values())
     return Selection(entries, counts, in_suite, shard is None and not only, shard, partitions)
 
 
@@ -137,8 +137,8 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
 
 
 def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
-    """Count the entries of each kind by operator; a packed suite states the numbers."""
-    if isinstance(entries, Listing):
+    """Count the entries of each kind by operator; files that state the numbers are not read."""
+    if isinstance(entries, Listing | Recordings):
         return entries.kind_counts()
     counts: dict[str, dict[str, int]] = {}
     for entry in entries:

@@ -209,12 +209,10 @@ class RecordedCases:
     @property
     def totals(self) -> dict[str, SuiteTotals]:
         """What the cases of each suite add up to."""
-        totals = {}
-        for name in self.suites:
-            cases = [entry for entry in self.recorded if name in entry.suites]
-            count = _count(cases)
-            totals[name] = SuiteTotals(count.value, count.reject, _digest(cases))
-        return totals
+        return {
+            name: _totals([entry for entry in self.recorded if name in entry.suites])
+            for name in self.suites
+        }
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
@@ -227,6 +225,11 @@ class RecordedCases:
 def _count(recorded: Sequence[RecordedCase]) -> Count:
     negative = sum(entry.case.reject is not None for entry in recorded)
     return Count(len(recorded) - negative, negative)
+
+
+def _totals(recorded: Sequence[RecordedCase]) -> SuiteTotals:
+    count = _count(recorded)
+    return SuiteTotals(count.value, count.reject, _digest(recorded))
 
 
 def _digest(recorded: Sequence[RecordedCase]) -> str:
@@ -331,15 +334,37 @@ def read_recorded_cases(path: Path) -> RecordedCases:
 
 def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
     """Parse the content of a file; see :func:`read_recorded_cases`."""
+    head, recorded = _parsed(data, where)
+    with refusing(f"{where}:1"):
+        return _cases(head, recorded)
+
+
+def read_recorded_suite(path: Path, suite: str) -> tuple[RecordedCase, ...]:
+    """Read the cases of one suite alone: no more is made of other lines than what they hold.
+
+    Raises SuiteError for what is not of the format.
+    """
+    head, recorded = _parsed(read_bytes(path), str(path), suite)
+    with refusing(f"{path}:1"):
+        _check_stated(head.suites.get(suite), _totals(recorded))
+    return recorded
+
+
+def _parsed(
+    data: bytes, where: str, suite: str | None = None
+) -> tuple[RecordedHead, tuple[RecordedCase, ...]]:
+    """Parse the lines of a file, those of one suite or all."""
     lines = data.splitlines()
     head = _head(lines[0] if lines else b"", f"{where}:1")
     reader = _LineReader(head)
+    place = None if suite is None else [*head.suites].index(suite)
     recorded = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, text in enumerate(lines[1:], start=2):
         with refusing(f"{where}:{number}"):
-            recorded.append(reader.read(codec.decode(line, CaseLine)))
-    with refusing(f"{where}:1"):
-        return _cases(head, tuple(recorded))
+            line = codec.decode(text, CaseLine)
+            if place is None or place in line.suites:
+                recorded.append(reader.read(line))
+    return head, tuple(recorded)
 
 
 def _cases(head: RecordedHead, recorded: tuple[RecordedCase, ...]) -> RecordedCases:
@@ -369,9 +394,13 @@ def _cases(head: RecordedHead, recorded: tuple[RecordedCase, ...]) -> RecordedCa
         (head.suites, cases.totals),
     )
     for stated, counted in stated_and_counted:
-        if stated != counted:
-            raise ValueError(f"says {str(stated)[:80]}, and the lines give {counted}")
+        _check_stated(stated, counted)
     return cases
+
+
+def _check_stated(stated: object, counted: object) -> None:
+    if stated != counted:
+        raise ValueError(f"says {str(stated)[:80]}, and the lines give {counted}")
 
 
 def read_recorded_head(path: Path) -> RecordedHead:

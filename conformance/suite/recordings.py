@@ -13,6 +13,7 @@ from conformance.suite.recorded_cases import (
     RecordedHead,
     read_recorded_cases,
     read_recorded_head,
+    read_recorded_suite,
 )
 from conformance.suite.totals import Count, operators_digest
 
@@ -68,7 +69,11 @@ class Recordings(Sequence[Entry]):
 
         Raises SuiteError for a file that is damaged.
         """
-        return self._read(op)[0]
+        return _read(*self._version(op))[0]
+
+    def kind_counts(self) -> dict[str, dict[str, int]]:
+        """Count the entries of each kind of each operator."""
+        return {op: {"value": n.value, "reject": n.reject} for op, n in self.counts.items()}
 
     def of(self, ops: Collection[str]) -> tuple[Entry, ...]:
         """Return the entries of the given operators."""
@@ -95,22 +100,28 @@ class Recordings(Sequence[Entry]):
         return tuple(self)[index]
 
     def _entries(self, op: str) -> tuple[Entry, ...]:
-        entries = self._read(op)[1]
-        if not self._suite:
-            return entries
-        return tuple(entry for entry in entries if self._suite in entry.suites)
+        version = self._version(op)
+        return _read_suite(*version, self._suite) if self._suite else _read(*version)[1]
 
-    def _read(self, op: str) -> tuple[RecordedCases, tuple[Entry, ...]]:
+    def _version(self, op: str) -> tuple[Path, int, int]:
+        """Return an operator's file with its time and size, by which it is known to be the same."""
         file = self._files[list(self.heads).index(op)]
         stat = file.stat()
-        return _read(file, stat.st_mtime_ns, stat.st_size)
+        return file, stat.st_mtime_ns, stat.st_size
 
 
-@lru_cache(maxsize=64)
+# More than there are operators: going through a suite twice reads each file once.
+_FILES = 512
+
+
+@lru_cache(_FILES)
 def _read(file: Path, _modified: int, _size: int) -> tuple[RecordedCases, tuple[Entry, ...]]:
-    """Read a file and make its entries.
-
-    Its time and size are part of the cache's key, so a file that changes is read again.
-    """
+    """Read a file and make its entries; one that changes is read again."""
     cases = read_recorded_cases(file)
     return cases, tuple(entry_of_recorded(cases.op, recorded) for recorded in cases.recorded)
+
+
+@lru_cache(_FILES)
+def _read_suite(file: Path, _modified: int, _size: int, suite: str) -> tuple[Entry, ...]:
+    """Read the entries of one suite; a file that changes is read again."""
+    return tuple(entry_of_recorded(case.case.op, case) for case in read_recorded_suite(file, suite))
