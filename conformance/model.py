@@ -112,7 +112,8 @@ class Answer:
     anything where that is infinite. ``open`` is a mask of elements that are
     not checked, a sum of ``OPEN_BIT`` by precision. ``choices`` has one axis more than the
     output: the allowed values of an integer output, filled up with -1. For an integer output
-    ``rounded``, ``lo`` and ``hi`` are None and ``expected`` (or ``choices``) decides.
+    ``rounded``, ``lo`` and ``hi`` are None and ``expected`` (or ``choices``) decides. An output
+    with ``bits`` is moved and not computed: it has to be ``rounded`` to the last bit.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Answer:
     open: NDArray[np.uint8] | None = None
     choices: Array | None = None
     slack: Array | None = None
+    bits: bool = False
 
     def interval(self, precision: str) -> tuple[Array, Array]:
         """Return the accepted interval of each element of a floating-point output.

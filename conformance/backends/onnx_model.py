@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from conformance.backends.standalone_call import StandaloneCall
 from conformance.backends.versions import require_version
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported
+from conformance.specification import find_spec, shipped_operators
 
 PREFIX = "onnx."
 NEWEST = 22
@@ -50,8 +51,9 @@ def model_call(
 ) -> StandaloneCall:
     """Return the call that serialises the model of ``op``, named as in ``onnx.MaxPool-12``.
 
-    The node follows from types, shapes and attributes; an input that is not given is None. Nothing
-    is checked here: what is invalid is for the backend to refuse.
+    Inputs that decide shapes are constants of the model. The node follows from types, shapes and
+    attributes; an input that is not given is None. Nothing is checked here: what is invalid is for
+    the backend to refuse.
 
     Raises:
         Unsupported: ``op`` is no operator of ONNX.
@@ -71,12 +73,26 @@ def model_call(
     given = list(inputs)
     while given and given[-1] is None:  # a node just has fewer inputs
         given.pop()
+    deciding = _deciding(op)
     tensors = [
-        None if data is None else (DTYPES[name_of(data.dtype)].onnx, list(data.shape))
-        for data in given
+        None
+        if data is None
+        else (
+            DTYPES[name_of(data.dtype)].onnx,
+            list(data.shape),
+            *([data.ravel().tolist()] if k in deciding else []),
+        )
+        for k, data in enumerate(given)
     ]
     arguments = (name, int(version), dict(attributes), tensors)
     return StandaloneCall(standalone_onnx.node_model, arguments)
+
+
+def _deciding(op: str) -> Collection[int]:
+    """The positions of the inputs that decide shapes, of an operator with a specification."""
+    if op not in shipped_operators():
+        return ()
+    return [k for k, tensor in enumerate(find_spec(op).inputs) if tensor.entries is not None]
 
 
 def model(op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]) -> bytes:

@@ -10,18 +10,23 @@ RELEASED = 5  # the first operator set after the very first that came with a rel
 def node_model(name: str, version: int, attributes: dict[str, Any], tensors: list[Any]) -> bytes:
     """Serialise the model of an operator, with all its outputs.
 
-    Of each input, ``tensors`` has the element type and the shape, None for one that is not given.
+    Of each input, ``tensors`` has the element type and the shape, None for one that is not given,
+    and the numbers of one that decides shapes: in models those are constants.
     Inputs are called ``X``, ``X1``, ``X2`` and so on.
     Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
     """
     schema = defs.get_schema(name, version, "")
-    names, inputs, kinds = [], [], {}
-    for number, (tensor, formal) in enumerate(zip(tensors, schema.inputs)):  # noqa: B905 - 3.9
+    names, inputs, constants, kinds = [], [], [], {}
+    formals = [schema.inputs[min(k, len(schema.inputs) - 1)] for k in range(len(tensors))]
+    for number, (tensor, formal) in enumerate(zip(tensors, formals)):  # noqa: B905 - 3.9
         names.append("" if tensor is None else f"X{number or ''}")
         if tensor is not None:
-            element, shape = tensor
-            kinds[formal.type_str] = getattr(TensorProto, element)
-            inputs.append(helper.make_tensor_value_info(names[-1], kinds[formal.type_str], shape))
+            element, shape, *numbers = tensor
+            kind = kinds[formal.type_str] = getattr(TensorProto, element)
+            if numbers:
+                constants.append(helper.make_tensor(names[-1], kind, shape, *numbers))
+            else:
+                inputs.append(helper.make_tensor_value_info(names[-1], kind, shape))
     outputs = [
         helper.make_tensor_value_info(
             output.name, kinds.get(output.type_str, TensorProto.INT64), None
@@ -39,7 +44,7 @@ def node_model(name: str, version: int, attributes: dict[str, Any], tensors: lis
     # Operator sets 2 to 4 came with no release; what came before and after has one IR version.
     released = helper.make_opsetid("", max(version, RELEASED))
     proto = helper.make_model(
-        helper.make_graph([node], "one", inputs, outputs),
+        helper.make_graph([node], "one", inputs, outputs, constants),
         opset_imports=[helper.make_opsetid("", version)],
         ir_version=helper.find_min_ir_version_for([released]),
     )

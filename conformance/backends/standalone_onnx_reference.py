@@ -8,6 +8,8 @@ from onnx.reference import ReferenceEvaluator
 
 def evaluate_model(inputs: Any, model: bytes, mark: Any = nullcontext) -> list[Any]:
     """Return the outputs of a serialised model for its inputs ``X``, ``X1`` and so on."""
-    given = {f"X{k or ''}": data for k, data in enumerate(inputs) if data is not None}
     with mark():
-        return list(ReferenceEvaluator(model).run(None, given))
+        evaluator = ReferenceEvaluator(model)
+        given = {f"X{k or ''}": data for k, data in enumerate(inputs)}
+        # Constants of the model are no inputs.
+        return list(evaluator.run(None, {name: given[name] for name in evaluator.input_names}))

@@ -20,6 +20,8 @@ def make_session(model: bytes, provider: str) -> Any:
 
 def run_model(inputs: Any, model: bytes, provider: str, mark: Any = nullcontext) -> list[Any]:
     """Return the outputs of a serialised model for its inputs ``X``, ``X1`` and so on."""
-    given = {f"X{k or ''}": data for k, data in enumerate(inputs) if data is not None}
     with mark():
-        return list(make_session(model, provider).run(None, given))
+        session = make_session(model, provider)
+        names = {node.name for node in session.get_inputs()}  # constants of the model are none
+        given = {f"X{k or ''}": data for k, data in enumerate(inputs)}
+        return list(session.run(None, {name: given[name] for name in names}))

@@ -29,16 +29,17 @@ def run_onnx(
 ) -> list[Any]:
     """Return the outputs of a serialised ONNX model."""
     with mark():
-        request = infer(CORE.read_model(content), inputs, device, properties)
-        tensors = request.output_tensors
+        model = CORE.read_model(content)
+        names = {name for port in model.inputs for name in port.names}  # constants are none
+        given = [data for k, data in enumerate(inputs) if f"X{k or ''}" in names]
+        tensors = infer(model, given, device, properties).output_tensors
     return [from_tensor(tensor) for tensor in tensors]
 
 
 def infer(model: Any, inputs: Any, device: str, properties: dict[str, str]) -> Any:
     """Compile a model and return its request after inference."""
     request = CORE.compile_model(model, device, properties).create_infer_request()
-    given = [to_tensor(data) for data in inputs if data is not None]
-    request.infer(dict(enumerate(given)))
+    request.infer({k: to_tensor(data) for k, data in enumerate(inputs)})
     return request
 
 

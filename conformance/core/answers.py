@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from conformance.core.binding import Binding
 from conformance.core.changes import changed
 from conformance.core.evaluate import Evaluation
+from conformance.core.moved import moved_bits
 from conformance.core.operator import Interpretation, Operator, Output
 from conformance.core.real import Machine
 from conformance.core.tiled import slack
@@ -87,7 +88,13 @@ class _Evaluations:
         standard = self.by(machines["standard"])
         ends = {name: self.by(machine).interval(output) for name, machine in machines.items()}
         has_native = formats["native"] != formats["standard"]
-        bits = self._open(output, {name: interval.unspecified for name, interval in ends.items()})
+        is_open = self._open(
+            output, {name: interval.unspecified for name, interval in ends.items()}
+        )
+        moved = moved_bits(self._ideal, output)
+        if moved is not None:
+            wide = standard.output(output, wide=True)
+            return Answer(output.name, dtype.name, wide, moved, moved, moved, bits=True)
         return Answer(
             name=output.name,
             dtype=dtype.name,
@@ -97,7 +104,7 @@ class _Evaluations:
             hi=ends["standard"].hi,
             lo_native=ends["native"].lo if has_native else None,
             hi_native=ends["native"].hi if has_native else None,
-            open=bits,
+            open=is_open,
             slack=slack(standard, self.attributes, output, ends["standard"]),
         )
 
@@ -228,7 +235,7 @@ def same(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
         _equal(getattr(x, field.name), getattr(y, field.name))
         for x, y in zip(a, b, strict=True)
         for field in fields(Answer)
-        if field.name not in ("name", "dtype", "slack")
+        if field.name not in ("name", "dtype", "slack", "bits")
     )
 
 

@@ -65,6 +65,9 @@ class Binding:
         for attribute in operator.attributes.values():
             if not attribute.per:
                 yield partial(self._read, attribute)
+        for tensor in operator.inputs:
+            if tensor.entries is not None and tensor.entries.list:
+                yield partial(self._read_entries, tensor, operands.get(tensor.name))
         for group, tree in operator.groups.items():
             yield partial(self._measure, group, tree)
         # Of two groups in one shape, the length of one has to be solved elsewhere before.
@@ -81,7 +84,7 @@ class Binding:
                 yield partial(self._read, attribute)
         for tensor in operator.inputs:
             yield partial(self._check, tensor)
-            if tensor.entries is not None:
+            if tensor.entries is not None and not tensor.entries.list:
                 yield partial(self._read_entries, tensor, operands.get(tensor.name))
 
     def _refuse(self, message: str, condition: str) -> None:
@@ -194,7 +197,10 @@ class Binding:
     def _read_entries(self, tensor: Tensor, operand: Sequence[int] | None) -> None:
         """Read the entries of a tensor that decides shapes, or what an absent one reads as."""
         assert tensor.entries is not None
-        if operand is None:
+        if tensor.entries.list:
+            entries = (self._entry(tensor.entries, entry) for entry in operand or ())
+            self._values[tensor.name] = tuple(entries)
+        elif operand is None:
             absent = (int(tensor.absent or 0),) * len(self.value(str(tensor.entries.per)))
             self._values[tensor.name] = absent
         else:

@@ -424,7 +424,8 @@ def _root(name: str, a: Real, degree: int) -> Real:
     )
     assert isinstance(low, Number)
     assert isinstance(high, Number)
-    low = replace(low, num=np.where(a.positive, np.maximum(low.num, 0), low.num))
+    num = np.asarray(low.num, object if isinstance(low.num, int) else None)
+    low = replace(low, num=np.where(a.positive, np.maximum(num, 0), num))
     if name != SIGNED:
         unknown = unknown | ((low.num < 0) & (high.num >= 0))
     between = Between(

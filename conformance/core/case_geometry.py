@@ -74,6 +74,7 @@ def _alike(operator: Operator, bindings: Sequence[Binding]) -> Iterator[list[int
     groups: dict[object, list[int]] = {}
     for row, binding in enumerate(bindings):
         lists = [a.name for a in operator.attributes.values() if a.list]
+        lists += [t.name for t in operator.inputs if t.entries is not None and t.entries.list]
         ranks = tuple((name, len(shape)) for name, shape in binding.shapes.items())
         lengths = tuple(len(binding.value(name)) for name in lists)
         key = (ranks, lengths, tuple(binding.lengths.items()))

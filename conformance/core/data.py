@@ -8,12 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from conformance.core.binding import Binding
 from conformance.core.operator import Operator, Tensor
 from conformance.core.patterns import GENERAL, PATTERNS, can_hold, fill
 from conformance.core.varied_data import MARK, is_pattern, plain_pattern, varied
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import InvalidCase
 from conformance.model import Case
+
+OF_PLACES = ("ramp", "whole")
+"""Patterns of tensors of places: mostly different ones, and such of which some are alike."""
 
 SEPARATOR = "+"
 """What stands between the patterns of a case, one for each tensor."""
@@ -42,11 +46,20 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
             if not can_hold(dtype, pattern):
                 raise InvalidCase(f"{name} is of {dtype.name}, which cannot hold {pattern}")
             key = case.seed if name == first else _key(case.seed, name)
-            array = fill(pattern, key, case.shapes[name], dtype)
-            arrays.append(varied(array, pattern_by_name[name], key))
+            array = varied(fill(pattern, key, case.shapes[name], dtype), pattern_by_name[name], key)
+            arrays.append(array if tensor.ends is None else _between(array, operator, tensor, case))
         else:
             arrays.append(None)
     return arrays
+
+
+def _between(array: Array, operator: Operator, tensor: Tensor, case: Case) -> Array:
+    """Whole numbers, each moved between the ends of its tensor by a multiple of their distance."""
+    assert tensor.ends is not None
+    binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
+    low, high = (int(binding.evaluate(end)) for end in tensor.ends)
+    moved = low + array.astype(np.int64) % max(high - low + 1, 1)
+    return np.asarray(moved, array.dtype)
 
 
 def plain_patterns(case: Case) -> list[str]:
@@ -74,9 +87,13 @@ def patterns_of(operator: Operator, types: Mapping[str, str]) -> list[tuple[str,
     ``types`` are the element types, by variable. Integers hold no fractions and no NaN.
     """
     return [
-        tuple(p for p in tensor.patterns or GENERAL if can_hold(_dtype(tensor, types), p))
+        tuple(p for p in _patterns(tensor) if can_hold(_dtype(tensor, types), p))
         for tensor in filled_tensors(operator)
     ]
+
+
+def _patterns(tensor: Tensor) -> tuple[str, ...]:
+    return tensor.patterns or (GENERAL if tensor.ends is None else OF_PLACES)
 
 
 def filled_tensors(operator: Operator) -> list[Tensor]:

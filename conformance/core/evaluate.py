@@ -123,11 +123,16 @@ class Evaluation:
             array = self.inputs[name]
             dtype = DTYPES[name_of(array.dtype)]
             variable = self.operator.tensors[name].type
-            if variable in DTYPES and not DTYPES[variable].is_float:
+            dtypes = self.operator.types.get(variable, (variable,))
+            if not any(DTYPES[allowed].is_float for allowed in dtypes):
                 self._sources[name] = array.astype(np.int64)
             else:
                 self._sources[name] = source(array, dtype, self.machine)
         return self._sources[name]
+
+    def put(self, name: str, numbers: Real) -> None:
+        """Take other numbers for an input, of its shape."""
+        self._sources[name] = numbers
 
     def type_of(self, name: str) -> DType:
         """Return the element type that an input is computed in."""

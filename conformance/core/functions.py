@@ -217,6 +217,14 @@ def _entry(args: Sequence[Node], _offset: int) -> Kind:
     return replace(values.kind, per=number.kind.per, indices=indices)
 
 
+def _place(args: Sequence[Node], _offset: int) -> Kind:
+    values, value = args
+    of_type(value, "int")
+    if values.kind.type != "list" and not values.kind.per:
+        raise fail(f"this is {values.kind}", values.offset, "a list, or a value per axis")
+    return Kind("int", value.kind.per, values.kind.indices | value.kind.indices)
+
+
 def _among(args: Sequence[Node], offset: int) -> Kind:
     value, values = args
     if values.kind.type != "list":
@@ -341,6 +349,15 @@ def _entry_of(values: Sequence[Any], number: Any) -> Any:
     if not 0 <= number < len(values):
         raise IndexError(number)
     return values[number]
+
+
+def _place_of(values: Sequence[Any], value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_place_of(values, entry) for entry in value)
+    place: Any = -1
+    for k in range(len(values) - 1, -1, -1):
+        place = _select(values[k] == value, k, place)
+    return place
 
 
 def _is_among(value: Any, values: Sequence[Any]) -> Any:
@@ -550,6 +567,15 @@ FUNCTIONS: dict[str, Function] = {
         "entry k of a list, or of a value per axis, from 0",
         _entry,
         _entry_of,
+        2,
+        2,
+        over_axes=True,
+    ),
+    "place": Function(
+        "place(a, n)",
+        "the first place at which n stands in a list, or in a value per axis; -1 where it does not",
+        _place,
+        _place_of,
         2,
         2,
         over_axes=True,

@@ -387,7 +387,10 @@ class IndexSpace(PlainVisitor):
             source = evaluation.input(name)
             at = self._positions(name, indices)
         else:
-            return self.constant(evaluation.operator.tensors[name].absent)
+            absent = evaluation.operator.tensors[name].absent
+            if node.kind.type == "int":
+                return int(absent or 0)
+            return self.constant(absent)
         return self._picked_at(name, at, source)
 
     def _picked(self, node: Node, tensor: Real) -> Real:

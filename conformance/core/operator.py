@@ -89,7 +89,8 @@ class Tensor:
 
     ``type`` names a type variable. One that is ``broadcast`` is read from its last dimension on, at
     0 where its extent is 1. ``absent`` is what an optional one reads as where it is not given.
-    One with ``entries`` decides shapes: it is a number for each axis, and not read at indices.
+    One with ``entries`` decides shapes: it is a number for each axis, or a list, and not read at
+    indices. Whole numbers that are read in indices lie between two ``ends``, where there are some.
     ``patterns`` fill it in cases that are drawn, general ones if there are none. ``ranks`` are the
     least and the greatest number of dimensions, as far as the document says.
     """
@@ -102,6 +103,7 @@ class Tensor:
     entries: Attribute | None = None
     ranks: tuple[int, int] | None = None
     patterns: tuple[str, ...] = ()
+    ends: tuple[Node, Node] | None = None
 
 
 @dataclass(frozen=True)
@@ -250,12 +252,24 @@ class Operator:
     def axis_lists(self) -> Mapping[str, str]:
         """The groups of axes of the lists that are asked whether they have an axis, by name."""
         lists = {name for name, attribute in self.attributes.items() if attribute.list}
+        lists |= {t.name for t in self.inputs if t.entries is not None and t.entries.list}
         nodes = chain(*(tree.walk() for tree in (*self.let.values(), *self.require.values())))
         return {
             str(node.args[1].value): str(node.args[0].value)
             for node in nodes
             if node.op == "among" and node.args[0].op == "name" and node.args[1].value in lists
         }
+
+    @cached_property
+    def list_lengths(self) -> frozenset[str]:
+        """The dimensions that nothing but lists has: how many entries these have."""
+        of_lists: set[str] = set()
+        of_others: set[str] = set()
+        for tensor in self.inputs:
+            is_list = tensor.entries is not None and tensor.entries.list
+            for item in chain(*tensor.shapes):
+                (of_lists if is_list else of_others).update(item.names)
+        return frozenset(self.dims.keys() & of_lists - of_others)
 
     @property
     def summary(self) -> str:

@@ -6,6 +6,7 @@ import ast
 import copyreg
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -94,16 +95,18 @@ class _Reader:
             self.bind(("attributes", attribute.spelling), attribute.kind, attribute.name)
         for dim in dims.values():
             self.bind(("dims", dim.name), Kind("int", dim.per))
-        for group in sorted({kind.per for kind in self.scope.values() if kind.per}):
+        per = {kind.per for kind in self.scope.values() if kind.per}
+        for group in sorted(per.union(dict(self.items("groups")))):
             self.bind(("dims",), Kind("int", group), group)
+        inputs = tuple(self.tensor(number, raw) for number, raw in enumerate(data["inputs"]))
         groups = {
             name: self.parse(("groups", name), raw, "int") for name, raw in self.items("groups")
         }
-        inputs = tuple(self.tensor(number, raw) for number, raw in enumerate(data["inputs"]))
         let = {}
         for name, raw in self.let_in_order():
             let[name] = self.parse(("let", name), raw)
             self.bind(("let", name), let[name].kind)
+        inputs = tuple(map(self.with_ends, range(len(inputs)), inputs, data["inputs"]))
         require = {
             name: self.parse(("require", name), raw, "bool") for name, raw in self.items("require")
         }
@@ -246,7 +249,7 @@ class _Reader:
             self.source.problem((*path, "absent"), "this is no number")
         holds = self._holds((*path, "type"), raw["type"])
         self.shapes[name] = [item.kind.per for item in shapes[0]]
-        entries = self._entries(path, raw) if "per" in raw else None
+        entries = self._entries(path, raw) if "per" in raw or "list" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
         self.bind((*path, "name"), kind, name)
         for number, pattern in enumerate(raw.get("patterns", ())):
@@ -263,12 +266,25 @@ class _Reader:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
         dtypes = self.data["types"].get(raw["type"], [raw["type"]])
         if any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes):
-            self.source.problem((*path, "type"), "a tensor with 'per' is of whole numbers")
-        if raw["per"] not in self.scope:
-            self.source.unknown(
-                (*path, "per"), f"'{raw['per']}' is no group of axes", raw["per"], self.scope
-            )
-        return Attribute(raw["name"], raw["name"], per=raw["per"], min=raw.get("min"))
+            self.source.problem((*path, "type"), "a tensor that decides shapes is of whole numbers")
+        per, is_list = raw.get("per"), "list" in raw
+        if per is not None and is_list:
+            self.source.problem((*path, "list"), "it has a number per axis, or is a list", key=True)
+        if per is not None and per not in self.scope:
+            self.source.unknown((*path, "per"), f"'{per}' is no group of axes", per, self.scope)
+        return Attribute(raw["name"], raw["name"], per=per, list=is_list, min=raw.get("min"))
+
+    def with_ends(self, number: int, tensor: Tensor, raw: Mapping[str, Any]) -> Tensor:
+        """A tensor with what its numbers lie between, which may speak of all of a case."""
+        if "between" not in raw:
+            return tensor
+        path: Path = ("inputs", number, "between")
+        if self._holds((*path[:2], "type"), raw["type"]) != "int":
+            self.source.problem(path, "a tensor whose numbers lie between two is of whole numbers")
+        low, high = (self.parse((*path, k), text, "int") for k, text in enumerate(raw["between"]))
+        if low.kind.per or high.kind.per:
+            self.source.problem(path, "an end is the same for all of a tensor")
+        return replace(tensor, ends=(low, high))
 
     def _holds(self, path: Path, variable: str) -> str:
         """The type of a tensor's elements as expressions see it: whole numbers only are plain."""
@@ -276,7 +292,8 @@ class _Reader:
         if variable not in types and variable not in DTYPES:
             self.source.unknown(path, f"'{variable}' is not a type of this file", variable, types)
         # A type variable that is integers alone holds what may be an index, or be computed with.
-        return "int" if variable in DTYPES and not DTYPES[variable].is_float else "real"
+        dtypes = types.get(variable, [variable])
+        return "int" if not any(DTYPES[d].is_float for d in dtypes if d in DTYPES) else "real"
 
     def definition(self, name: str, raw: Mapping[str, Any]) -> Definition:
         path: Path = ("define", name)

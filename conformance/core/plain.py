@@ -55,6 +55,9 @@ class PlainVisitor:
     def _decided(self, node: Node) -> Any:
         """What a single condition rules out is not evaluated, so that it may divide by zero."""
         first = self.visit(node.args[0])
+        if node.op == "where" and isinstance(first, np.ndarray) and first.size:
+            # The same in all cases: the other branch may have no value.
+            first = first if first.any() and not first.all() else bool(first.flat[0])
         if isinstance(first, tuple | np.ndarray):
             return self.apply(node, first, *map(self.visit, node.args[1:]))
         if node.op == "where":

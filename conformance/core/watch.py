@@ -91,8 +91,8 @@ class Watch(PlainVisitor):
 
 def _is_met(event: Event, value: Any, args: tuple[Any, ...]) -> bool:
     """Whether an event happens, on some axis and at some index."""
-    axes = max((len(a) for a in (value, *args) if isinstance(a, tuple)), default=0)
-    if not axes:
+    axes = max((len(a) for a in (value, *args) if isinstance(a, tuple)), default=None)
+    if axes is None:
         return _holds(event.test(value, *args))
     rows = [a if isinstance(a, tuple) else (a,) * axes for a in (value, *args)]
     return any(_holds(event.test(*row)) for row in zip(*rows, strict=True))

@@ -175,23 +175,40 @@ class Draw:
         dims, attributes = self.operator.dims.values(), self.operator.attributes.values()
         stretched = {dim.per for dim in dims if dim.broadcast}
         named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
-        for group in sorted(map(str, named - {None} - self.operator.groups.keys())):
-            least = 0 if group in stretched else 1
-            most = MAX_AXES - 1 if group in stretched else self.most_axes(group)
+        measured = self.operator.groups.keys()
+        for group in sorted(map(str, named - {None})):
+            may_be_empty = group in stretched or group in measured or not self.times(group)
+            least = 0 if may_be_empty else 1
+            is_free = group in stretched or group in measured
+            most = MAX_AXES - 1 if is_free else self.most_axes(group)
             self.values[group] = tuple(range(self.integer(least, most)))
 
     def most_axes(self, group: str) -> int:
         """How many axes a group has at most: the first tensor is of a rank that it may be."""
-        first, dims = self.operator.inputs[0], self.operator.dims
-        items = [dims.get(str(item.value)) for item in first.shapes[0]]
-        times = sum(dim is not None and dim.per == group for dim in items)
+        times = self.times(group)
         if not times:
             return MAX_AXES
-        return (ranks_of(self.operator)[-1] - (len(items) - times)) // times
+        others = len(self.operator.inputs[0].shapes[0]) - times
+        return (ranks_of(self.operator)[-1] - others) // times
+
+    def times(self, group: str) -> int:
+        """How many dimensions of the first tensor have an entry for each axis of a group."""
+        dims = self.operator.dims
+        items = [dims.get(str(item.value)) for item in self.operator.inputs[0].shapes[0]]
+        return sum(dim is not None and dim.per == group for dim in items)
 
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis."""
+        if dim.name in self.operator.list_lengths:
+            return self.list_length()
         return tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
+
+    def list_length(self) -> int:
+        """How many entries lists have: none, or about as many as there are axes."""
+        if self.one_in(10):
+            return 0
+        axes = max((len(v) for v in self.values.values() if isinstance(v, tuple)), default=1)
+        return self.integer(1, axes + 1)
 
     def attributes(self, attributes: Iterable[Attribute]) -> dict[str, Any]:
         """The values of attributes, without those that are left out."""
@@ -237,11 +254,12 @@ class Draw:
             return [self.entry(attribute) for _ in self.values[attribute.per]]
         return self.entry(attribute)
 
-    def some_axes(self, group: str) -> list[int]:
+    def some_axes(self, group: str, count: int | None = None) -> list[int]:
         """Some axes of a group, in any order; some are counted from the last."""
         left = list(self.values[group])
         rank = len(left)
-        axes = [left.pop(self.integer(0, len(left) - 1)) for _ in range(self.integer(1, rank))]
+        count = self.integer(1, rank) if count is None else min(count, rank)
+        axes = [left.pop(self.integer(0, len(left) - 1)) for _ in range(count)]
         return [axis - rank if self.one_in(3) else axis for axis in axes]
 
     def entry(self, attribute: Attribute) -> Any:
@@ -269,12 +287,36 @@ class Draw:
             if tensor.entries is None:
                 shapes[tensor.name] = self.shape(tensor)
             else:
-                operands[tensor.name] = self.entries_of(tensor.entries)
+                entries = tensor.entries
+                if entries.list:
+                    count = int(self.evaluate(tensor.shapes[0][0]))
+                    operands[tensor.name] = self.listed(entries, count)
+                else:
+                    operands[tensor.name] = self.entries_of(entries)
         return shapes, operands
 
     def entries_of(self, entries: Attribute) -> tuple[int, ...]:
         """The entries of a tensor that decides shapes, one for each axis."""
         return tuple(self.extent() for _ in self.values[str(entries.per)])
+
+    def listed(self, entries: Attribute, count: int) -> tuple[int, ...]:
+        """The entries of a tensor that is a list: axes, or any numbers."""
+        group = self.operator.axis_lists.get(entries.name)
+        if group is not None:
+            return tuple(self.some_axes(group, count))
+        listed = [self.entry(entries) for _ in range(count)]
+        if self.one_in(2):  # the extents of a dimension, but for some
+            extents = self.repeated()[:count]
+            listed[: len(extents)] = [
+                kept if self.one_in(3) else extent
+                for kept, extent in zip(listed, extents, strict=False)
+            ]
+        return tuple(listed)
+
+    def repeated(self) -> list[int]:
+        """The extents of a dimension per axis, which a list may have to repeat."""
+        dims = [dim for dim in self.operator.dims.values() if dim.per and not dim.broadcast]
+        return list(self.values[self.pick(tuple(dims)).name]) if dims else []
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
         items = self.pick(tensor.shapes) if self.one_in(2) else tensor.shapes[0]

@@ -90,7 +90,8 @@ class PoolDraw(Draw):
         self.departing = self.pick(self.style.departs)
         self.large = self.chance.choice((0.0, self.style.large, 2 * self.style.large))
         self.is_plain = self.chance.random() < 0.8
-        self.huge_dim = self.pick(tuple(self.operator.dims)) if self.operator.dims else ""
+        dims = tuple(n for n in self.operator.dims if n not in self.operator.list_lengths)
+        self.huge_dim = self.pick(dims) if dims else ""
 
     def happens(self, share: float) -> bool:
         return self.chance.random() < share
@@ -145,11 +146,6 @@ class PoolDraw(Draw):
             return [value[0]] * len(value)
         return value
 
-    def repeated(self) -> list[int]:
-        """The extents of a dimension per axis, which a list may have to repeat."""
-        dims = [dim for dim in self.operator.dims.values() if dim.per and not dim.broadcast]
-        return list(self.values[self.pick(tuple(dims)).name]) if dims else []
-
     def entry(self, attribute: Attribute) -> Any:
         values = self.aims(attribute.name)
         if values:
@@ -170,6 +166,8 @@ class PoolDraw(Draw):
 
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis, alike or not."""
+        if dim.name in self.operator.list_lengths:
+            return self.list_length()
         values = self.aims(dim.name)
         if values:
             return self.aimed_per(dim.per, values)
@@ -242,7 +240,8 @@ def drawn_pool(
     seen = set()
     for style, stratum, share in shares:
         for case in _drawn(operator, chance, style, stratum, round(count * share), rank):
-            key = (str(case.types), str(case.shapes), str(case.attributes), case.pattern)
+            varying = (case.types, case.shapes, case.attributes, case.operands)
+            key = (*map(str, varying), case.pattern)
             if key not in seen:
                 seen.add(key)
                 yield case

@@ -10,16 +10,24 @@ from typing import Any
 import numpy as np
 
 
+def codes_of(array: Any) -> Any:
+    """Return the bits of each element, as an integer of its width."""
+    signed = np.dtype(f"i{array.dtype.itemsize}")
+    return np.ascontiguousarray(array).view(signed).reshape(array.shape)
+
+
 def ordinals(array: Any) -> Any:
     """Return integers in the order of the values, equal for both zeros; nothing rounds."""
-    signed = np.dtype(f"i{array.dtype.itemsize}")
-    codes = np.ascontiguousarray(array).view(signed).astype(np.int64).reshape(array.shape)
-    return np.where(codes < 0, -(codes & np.iinfo(signed).max), codes)
+    codes = codes_of(array)
+    largest = np.iinfo(codes.dtype).max
+    return np.where(codes < 0, -(codes & largest).astype(np.int64), codes)
 
 
 def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
     """Return which elements of an output are not accepted."""
-    if "lo" in answer:
+    if "bits" in answer:
+        wrong = codes_of(got) != codes_of(answer["bits"])
+    elif "lo" in answer:
         lo, hi = answer["lo"], answer.get("hi", answer["lo"])
         inside = (ordinals(lo) <= ordinals(got)) & (ordinals(got) <= ordinals(hi))
         wrong = np.where(np.isnan(lo), ~np.isnan(got), ~inside | np.isnan(got))
@@ -35,8 +43,9 @@ def accepted(answer: dict[str, Any], index: Any) -> str:
     """Describe the accepted values of an element."""
     if "choices" in answer:
         return "any of " + ", ".join(str(c) for c in answer["choices"][index] if c != -1)
-    if "equal" in answer:
-        return str(answer["equal"][index])
+    for key in ("equal", "bits"):
+        if key in answer:
+            return str(answer[key][index])
     lo, hi = answer["lo"][index], answer.get("hi", answer["lo"])[index]
     return str(lo) if str(lo) == str(hi) else f"{lo!s} to {hi!s}"
 
@@ -48,7 +57,8 @@ def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, lis
         return math.inf, [f"{len(answers)} outputs are expected, got {outputs!r:.200}"]
     count, lines = 0, []
     for got, answer in zip(outputs, answers):  # noqa: B905 - older versions of Python run this too
-        name, like = answer["name"], answer["lo" if "lo" in answer else "equal"]
+        name = answer["name"]
+        like = next(answer[key] for key in ("lo", "equal", "bits") if key in answer)
         if type(got) is not np.ndarray or got.dtype != like.dtype or got.shape != like.shape:
             kind = f"{getattr(got, 'dtype', type(got).__name__)} {getattr(got, 'shape', '')}"
             return math.inf, [f"{name}: {kind} instead of {like.dtype} {like.shape}"]

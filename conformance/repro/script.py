@@ -229,6 +229,8 @@ def _accepted(expected_output: Answer, precision: str) -> Iterator[tuple[str, Ar
         yield "equal", expected_output.expected
         if expected_output.choices is not None:
             yield "choices", expected_output.choices
+    elif expected_output.bits:
+        yield "bits", expected_output.rounded
     else:
         lo, hi = expected_output.interval(precision)
         yield "lo", lo

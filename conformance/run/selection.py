@@ -79,7 +79,7 @@ def select(
         chosen = shard.part(chosen)
     counts = counted(chosen)
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
-    in_suite = sum(of["value"] for of in (counts if chosen is of_ops else counted(of_ops)).values())
+    in_suite = sum(of["value"] for of in counted(of_ops).values())
     return Selection(entries, counts, in_suite, shard is None and not only, shard, partitions)
 
 

@@ -65,12 +65,13 @@ class MemberWriter:
             role: self._answer_member(f"{folder}{role}_{position}.npy", array)
             for role, array in stored.items()
         }
-        return {
+        entry = {
             "name": output.name,
             "dtype": output.dtype,
             "shape": list(output.expected.shape),
             "arrays": {"expected": names.pop("expected"), **names},
         }
+        return {**entry, "bits": True} if output.bits else entry
 
     def _answer_member(self, name: str, stored: Array) -> str:
         """Return the member that holds these bits: one already written, or a new one."""
@@ -129,7 +130,7 @@ class MemberReader:
         if not isinstance(outputs, list):
             raise SuiteError(f"{where}: not a list", hint=DAMAGED)
         return tuple(
-            self._answer(JsonObject(output, f"{where}: output {i}", _OUTPUT_KEYS))
+            self._answer(JsonObject(output, f"{where}: output {i}", _OUTPUT_KEYS, ("bits",)))
             for i, output in enumerate(outputs)
         )
 
@@ -164,7 +165,17 @@ class MemberReader:
             arrays["open"] = self._mask(members["open"], shape, record)
         if "choices" in members:
             arrays["choices"] = self._choices(members["choices"], row, shape, record)
-        return Answer(name=record.text("name"), dtype=row.name, **arrays)
+        return Answer(
+            name=record.text("name"), dtype=row.name, bits=self._keeps_bits(row, record), **arrays
+        )
+
+    @staticmethod
+    def _keeps_bits(row: DType, record: JsonObject) -> bool:
+        if not record.has("bits"):
+            return False
+        if record.raw("bits") is not True or not row.is_float:
+            record.refuse("'bits' is true, and of floating-point numbers, or is left out")
+        return True
 
     def _expected(self, name: object, row: DType, shape: object, record: JsonObject) -> Array:
         """Return float64, widened if it is stored in the output's type; or the integer type."""

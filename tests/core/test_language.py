@@ -10,6 +10,7 @@ import pytest
 from core_operators import operator
 
 from conformance.core.binding import Binding
+from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.functions import FUNCTIONS, Function
 from conformance.core.operator_reader import read_operator
@@ -80,6 +81,9 @@ VALUES = {
         ("flat(reverse(pads), reverse(size))", 11),
         ("entry(size, 1)", 8),
         ("entry(axes, 1)", -1),
+        ("place(axes, entry(axes, 1))", 1),
+        ("place(axes, 9)", -1),
+        ("place(size, reverse(size))", (1, 0)),
         ("clamp(size, 6, 7)", (6, 7)),
         ("reflect(size + 1, 6)", (4, 1)),
         ("abs(-n)", 7),
@@ -113,6 +117,8 @@ def test_values(text: str, expected: Any) -> None:
         ("sum(n)", 4, "this is a whole number"),
         ("n.real", 0, "values have no attributes"),
         ("sized(n)", 0, "unknown function 'sized'"),
+        ("place(n, 1)", 6, "this is a whole number"),
+        ("place(size, scale)", 12, "this is a fraction"),
         ("floor(X[n, axis])", 6, "this is a number computed from tensors"),
         ("n if flag else 2", 0, "'if' is not allowed"),
         ("min()", 0, "wrong arguments for 'min'"),
@@ -362,7 +368,7 @@ def test_entries_and_words_that_do_not_fit_are_invalid(
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("S: [i32, i64]", "S: [i32, f32]", "8:25: a tensor with 'per' is of whole numbers"),
+        ("S: [i32, i64]", "S: [i32, f32]", "8:25: a tensor that decides shapes is of whole numbers"),
         ("per: axis, min: 1", "per: axes, min: 1", "8:56: 'axes' is no group of axes"),
         ("X[i + first]", "sizes[i]", "16:12: only a tensor can be read at an index"),
         ("min: 0, words", "type: f32, words", "4:45: words stand for whole numbers"),
@@ -383,6 +389,76 @@ def test_a_group_that_two_shapes_have_leaves_the_rest_to_the_other_group() -> No
     text = text.replace("{i: out}", "{b: batch, i: out}").replace("X[i + first]", "X[b, i + first]")
     binding = Binding(read_operator(text), {}, {"X": (4, 3, 2, 5), "W": (1, 1)})
     assert (binding.value("batch"), binding.value("size")) == ((4, 3), (2, 5))
+
+
+TAKEN = """
+op: own.Taken
+types: {T: [f32], I: [i32, i64]}
+dims: {size: {per: own}, count: {}, places: {}}
+groups: {out: length(shape)}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: at, type: I, shape: [places], between: [-prod(size), prod(size) - 1]}
+  - {name: shape, type: I, shape: [count], list: true, min: 1, absent: 0}
+let: {extent: "entry(shape, out)"}
+require: {fits: prod(extent) == places}
+define:
+  Y:
+    at: {i: places}
+    value: "X[where(own == 0, at[i] % prod(size), 0)]"
+outputs: [{name: Y, type: T, shape: [extent]}]
+"""
+
+
+def test_a_list_decides_a_shape_and_indices_lie_between_two_ends() -> None:
+    operator = read_operator(TAKEN)
+    inputs = {
+        "X": np.array([1, 2, 3], np.float32),
+        "at": np.array([-1, 0, 2, -3], np.int64),
+        "shape": np.array([2, 2], np.int64),
+    }
+    (output,) = Evaluation(operator, {}, inputs).outputs()
+    assert output.tolist() == [[3, 1], [3, 1]]
+    cases = draw_cases(operator, 40, seed=1)
+    assert {len(case.operands.get("shape", ())) for case in cases} > {1, 2}
+    for case in cases:
+        data, places, *_ = inputs_of(operator, case)
+        assert data is not None
+        assert places is not None
+        assert -data.size <= places.min()
+        assert places.max() < data.size
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (np.array([2, 0]), "'shape' is 0, its min is 1"),
+        (np.array([[2, 2]]), "shape has 2 dimensions: [1, 2]"),
+        (np.array([2, 3]), "own.Taken: fits does not hold"),
+        (None, "own.Taken: fits does not hold"),
+    ],
+)
+def test_lists_that_do_not_fit_are_invalid(shape: Any, message: str) -> None:
+    inputs = {"X": np.zeros(3, np.float32), "at": np.zeros(4, np.int64), "shape": shape}
+    with pytest.raises(InvalidCase) as caught:
+        Evaluation(read_operator(TAKEN), {}, inputs)
+    assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("list: true, min: 1", "list: true, per: own", "9:44: it has a number per axis, or is a list"),
+        ("between: [-prod(size),", "between: [-size,", "8:51: an end is the same for all of a tensor"),
+        ("name: at, type: I", "name: at, type: T", "8:51: a tensor whose numbers lie between two is of"),
+        ("{out: length(shape)}", "{out: length(shapes)}", "5:22: unknown name 'shapes'"),
+    ],
+)
+def test_problems_of_lists_and_ends_have_a_position(old: str, new: str, problem: str) -> None:
+    assert old in TAKEN
+    with pytest.raises(SpecError) as caught:
+        read_operator(TAKEN.replace(old, new), "own.yaml")
+    assert f"own.yaml:{problem}" in str(caught.value)
 
 
 SPELLED = """

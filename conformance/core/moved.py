@@ -1,0 +1,73 @@
+"""Outputs that are elements of the inputs, moved and not computed: they keep every bit.
+
+Which element comes where is found by the definition itself: it is evaluated on the numbers of the
+elements in place of the elements. So signs of zeros and payloads of NaN, which exact numbers have
+none of, are those of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from conformance.core.evaluate import Evaluation
+from conformance.core.operator import Operator, Output
+from conformance.core.real import source
+from conformance.core.tree import Node
+from conformance.dtypes import DTYPES, Array, name_of
+
+FIRST = 1 << 40
+"""The number of the first element; constants, as what a border is filled with, are below."""
+
+
+def is_moved(operator: Operator, name: str) -> bool:
+    """Return whether a definition only chooses among elements of inputs, and constants."""
+    definition = operator.define[name]
+    outside = definition.outside
+    if definition.term is not None or isinstance(outside, str):
+        return False
+    if definition.finish.kind.type != "real":
+        return False  # indices, of which nothing is an element
+    trees = [definition.finish] if outside is None else [definition.finish, outside]
+    return all(_moves(operator, tree, definition.abbreviations) for tree in trees)
+
+
+def _moves(operator: Operator, node: Node, names: Mapping[str, Node]) -> bool:
+    if node.kind.type != "real":
+        return not _has_reals(node)
+    if node.op == "read":
+        name = str(node.value)
+        return name not in operator.define or is_moved(operator, name)
+    if node.op == "name":
+        return _moves(operator, names[str(node.value)], names)
+    if node.op != "where" or _has_reals(node.args[0]):
+        return False
+    return all(_moves(operator, branch, names) for branch in node.args[1:])
+
+
+def _has_reals(node: Node) -> bool:
+    return any(part.kind.type == "real" for part in node.walk())
+
+
+def moved_bits(evaluation: Evaluation, output: Output) -> Array | None:
+    """Return an output with the bits of the elements that it is made of.
+
+    None if anything of it is computed, or if it is of whole numbers, which have no such bits.
+    """
+    dtype = DTYPES[evaluation.dtype_of(output)]
+    if not dtype.is_float or not is_moved(evaluation.operator, output.name):
+        return None
+    numbered, elements = evaluation.by(None), [np.zeros(0, dtype.numpy)]
+    first = FIRST
+    for name, array in evaluation.inputs.items():
+        if name_of(array.dtype) == dtype.name:
+            numbers = np.arange(first, first + array.size).reshape(array.shape)
+            numbered.put(name, source(numbers, DTYPES["i64"], None))
+            elements.append(np.ravel(array))
+            first += array.size
+    places = numbered.rounded(output, DTYPES["i64"]).ravel() - FIRST
+    kept = evaluation.output(output)
+    bits = kept.copy().ravel()
+    bits[places >= 0] = np.concatenate(elements)[places[places >= 0]]
+    return bits.reshape(kept.shape)
