@@ -47,14 +47,19 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
                 raise InvalidCase(f"{name} is of {dtype.name}, which cannot hold {pattern}")
             key = case.seed if name == first else _key(case.seed, name)
             array = varied(fill(pattern, key, case.shapes[name], dtype), pattern_by_name[name], key)
-            arrays.append(array if tensor.ends is None else _between(array, operator, tensor, case))
+            arrays.append(
+                array if tensor.ends is None else within_ends(array, operator, tensor, case)
+            )
         else:
             arrays.append(None)
     return arrays
 
 
-def _between(array: Array, operator: Operator, tensor: Tensor, case: Case) -> Array:
-    """Whole numbers, each moved between the ends of its tensor by a multiple of their distance."""
+def within_ends(array: Array, operator: Operator, tensor: Tensor, case: Case) -> Array:
+    """Return whole numbers, each moved between the ends of its tensor.
+
+    It is moved by a multiple of their distance.
+    """
     assert tensor.ends is not None
     binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
     low, high = (int(binding.evaluate(end)) for end in tensor.ends)

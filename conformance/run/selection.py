@@ -137,7 +137,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
 
 
 def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
-    """Count the entries of each kind by operator; files that state the numbers are not read."""
+    """Count the entries of each kind by operator, as files state it where they do."""
     if isinstance(entries, Listing | Recordings):
         return entries.kind_counts()
     counts: dict[str, dict[str, int]] = {}

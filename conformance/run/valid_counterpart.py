@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from conformance.core.data import within_ends
 from conformance.core.operator import Attribute, Operator
+from conformance.dtypes import Array
 from conformance.model import Case, Vector
 from conformance.specification import violations
 
@@ -39,18 +41,17 @@ def paired(spec: Operator, vector: Vector) -> Vector | None:
     for case in _changed(spec, replace(vector.case, reject=None)):
         if not violations(spec, case):
             inputs = zip(vector.names, vector.inputs, strict=True)
-            return replace(
-                vector,
-                id=case.id,
-                case=case,
-                inputs=tuple(
-                    np.array(case.operands[name], given.dtype)
-                    if name in case.operands
-                    else np.resize(given, case.shapes[name])
-                    for name, given in inputs
-                ),
-            )
+            data = tuple(_data(spec, case, name, given) for name, given in inputs)
+            return replace(vector, id=case.id, case=case, inputs=data)
     return None
+
+
+def _data(spec: Operator, case: Case, name: str, given: Array) -> Array:
+    """The data of a test as a valid case has it: repeated or cut, and places within the data."""
+    if name in case.operands:
+        return np.array(case.operands[name], given.dtype)
+    tensor, data = spec.tensors[name], np.resize(given, case.shapes[name])
+    return data if tensor.ends is None else within_ends(data, spec, tensor, case)
 
 
 def _changed(spec: Operator, case: Case) -> Iterator[Case]:

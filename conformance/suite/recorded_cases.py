@@ -340,7 +340,7 @@ def parse_recorded_cases(data: bytes, where: str) -> RecordedCases:
 
 
 def read_recorded_suite(path: Path, suite: str) -> tuple[RecordedCase, ...]:
-    """Read the cases of one suite alone: no more is made of other lines than what they hold.
+    """Read the cases of one suite; nothing is made of the lines of others.
 
     Raises SuiteError for what is not of the format.
     """
