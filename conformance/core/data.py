@@ -13,7 +13,7 @@ from conformance.core.operator import Operator, Tensor
 from conformance.core.patterns import GENERAL, PATTERNS, can_hold, fill
 from conformance.core.varied_data import MARK, is_pattern, plain_pattern, varied
 from conformance.dtypes import DTYPES, Array, DType
-from conformance.errors import InvalidCase
+from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
 
 OF_PLACES = ("ramp", "whole")
@@ -58,11 +58,14 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
 def within_ends(array: Array, operator: Operator, tensor: Tensor, case: Case) -> Array:
     """Return whole numbers, each moved between the ends of its tensor.
 
-    It is moved by a multiple of their distance.
+    It is moved by a multiple of their distance. In a negative test they may have no value.
     """
     assert tensor.ends is not None
     binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
-    low, high = (int(binding.evaluate(end)) for end in tensor.ends)
+    try:
+        low, high = (int(binding.evaluate(end)) for end in tensor.ends)
+    except EvaluationError:
+        return array
     moved = low + array.astype(np.int64) % max(high - low + 1, 1)
     return np.asarray(moved, array.dtype)
 

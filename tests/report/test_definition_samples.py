@@ -23,6 +23,7 @@ SAMPLES = Path(__file__).parents[2] / "reports" / "sample" / "definitions"
 TEXT = (SAMPLES / "README.md").read_text("utf-8")
 
 OF_ONNX = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
+OF_ONNX |= {"ThresholdedRelu": 10}
 """The versions of ONNX's operators that the cases by hand are of, if not 13."""
 
 
@@ -107,7 +108,10 @@ def by_hand() -> Iterator[Any]:
 def test_what_is_right_by_hand_is_right(
     op: str, dtype: str, inputs: list[Any], attributes: dict[str, Any], expected: Any
 ) -> None:
-    arrays = [np.array(data, DTYPES[dtype].numpy) for data in inputs]
+    arrays = [
+        np.array(data, np.int64 if isinstance(data, tuple) else DTYPES[dtype].numpy)
+        for data in inputs
+    ]
     if isinstance(expected, str):
         with pytest.raises(InvalidCase):
             conformance.reference(op, arrays, attributes)

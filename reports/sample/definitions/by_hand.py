@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 INF, NAN = float("inf"), float("nan")
+TWO_BY_TWO = [[1, 2], [3, 4]]
 NOTHING = {"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0]}
 
 
@@ -25,24 +26,28 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     import ml_dtypes
     from onnx import TensorProto, helper
 
-    opset = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}.get(
-        op, 13
-    )
+    opsets = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
+    opset = {**opsets, "ThresholdedRelu": 10}.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
     kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
     name, numpy_type = kinds[dtype]
     kind = getattr(TensorProto, name)
-    arrays = [np.array(data, numpy_type) for data in inputs]
-    names = "XWB"[: len(arrays)]
-    tensors = [
-        helper.make_tensor_value_info(n, kind, a.shape) for n, a in zip(names, arrays, strict=True)
-    ]
+    names, tensors, constants, arrays = [], [], [], {}
+    for name, data in zip("XWB", inputs, strict=False):
+        names.append("" if data is None else name)
+        if isinstance(data, tuple):  # a constant of whole numbers
+            array = np.array(data, np.int64)
+            constants.append(helper.make_tensor(name, TensorProto.INT64, array.shape, array))
+        elif data is not None:
+            arrays[name] = np.array(data, numpy_type)
+            tensors.append(helper.make_tensor_value_info(name, kind, arrays[name].shape))
     graph = helper.make_graph(
-        [helper.make_node(op, list(names), ["Y"], **attributes)],
+        [helper.make_node(op, names, ["Y"], **attributes)],
         "case",
         tensors,
         [helper.make_tensor_value_info("Y", kind, None)],
+        constants,
     )
     opsets = [helper.make_opsetid("", opset)]
     version = helper.find_min_ir_version_for(opsets)
@@ -56,7 +61,7 @@ def onnxruntime(*case: Any) -> Any:
     runtime.set_default_logger_severity(4)
     content, arrays = onnx_model(*case)
     session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
-    return session.run(None, dict(zip("XWB", arrays, strict=False)))[0]
+    return session.run(None, arrays)[0]
 
 
 def onnx_reference(*case: Any) -> Any:
@@ -65,7 +70,7 @@ def onnx_reference(*case: Any) -> Any:
 
     content, arrays = onnx_model(*case)
     evaluator = ReferenceEvaluator(onnx.load_from_string(content))
-    return evaluator.run(None, dict(zip("XWB", arrays, strict=False)))[0]
+    return evaluator.run(None, arrays)[0]
 
 
 def tract(*case: Any) -> Any:
@@ -79,7 +84,7 @@ def tract(*case: Any) -> Any:
         file = Path(folder) / "model.onnx"
         file.write_bytes(content)
         model = library.onnx().load(str(file)).into_model()
-    return model.into_runnable().run(arrays)[0].to_numpy()
+    return model.into_runnable().run([*arrays.values()])[0].to_numpy()
 
 
 def _openvino_type(array: Any) -> Any:
@@ -115,7 +120,7 @@ def openvino_onnx(*case: Any) -> Any:
     import openvino as ov
 
     content, arrays = onnx_model(*case)
-    return _infer(ov.Core().read_model(content), arrays)
+    return _infer(ov.Core().read_model(content), arrays.values())
 
 
 def openvino(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> Any:
@@ -228,6 +233,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnxruntime": (
         onnxruntime,
         [
+            ("an end that is left out", ("Clip", "f32", [[INF, 1], 0], {}), [INF, 1]),
             (
                 "squares of i64 by way of f64",
                 ("ReduceSumSquare", "i64", [[94906267, 1]], {}),
@@ -335,6 +341,16 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 [0, 0],
             ),
             ("NaN is lost", ("Relu", "f32", [[NAN, 1]], {}), [NAN, 1]),
+            ("a value to pad with", ("Pad", "f32", [[5], (1, 1), 7], {}), [7, 5, 7]),
+            ("an end that is left out", ("Clip", "f32", [[INF, 1], 0], {}), [INF, 1]),
+            ("NaN without ends", ("Clip", "f32", [[NAN]], {}), [NAN]),
+            (
+                "what is below a threshold",
+                ("ThresholdedRelu", "f32", [[-INF, 2]], {"alpha": 1.0}),
+                [0, 2],
+            ),
+            ("an infinity of f64", ("Transpose", "f64", [[INF]], {}), [INF]),
+            ("places of fewer rows", ("GatherElements", "f32", [TWO_BY_TWO, ((1,),)], {}), [3]),
             ("NaN is lost", ("Exp", "f32", [[NAN, 0]], {}), [NAN, 1]),
             ("NaN is lost", ("Softmax", "f32", [[NAN, 1]], {}), [NAN, NAN]),
             (
@@ -408,6 +424,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnx-reference": (
         onnx_reference,
         [
+            ("padding of -1", ("Pad", "f32", [[1, 2], (-1, 0)], {}), [2]),
+            ("places of fewer rows", ("GatherElements", "f32", [TWO_BY_TWO, ((1,),)], {}), [3]),
             ("sums are kept in f16", ("ReduceL1", "f16", [[2048, 1, 1]], {}), [2050]),
             ("sums are kept in f16", ("ReduceMean", "f16", [[2048, 1, 1, 2]], {}), [513]),
             ("f16 is rounded before the bias", BIASED, [2**-20]),
