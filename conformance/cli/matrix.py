@@ -154,10 +154,10 @@ def _check_backend(
 
 def _remove_tables(out: Path) -> None:
     """Remove the tables of an earlier matrix, in case this one is killed."""
-    from conformance.report import comparison_page
+    from conformance.report import comparison_page, scoreboard
     from conformance.report.matrix import FILE
 
-    for name in (comparison_page.FILE, FILE):
+    for name in (comparison_page.FILE, scoreboard.FILE, FILE):
         try:
             (out / name).unlink(missing_ok=True)
         except OSError as error:
@@ -170,9 +170,9 @@ def _remove_tables(out: Path) -> None:
 def _write_tables(
     columns: list[Column], matrix_backends: Sequence[MatrixBackend], out: Path
 ) -> None:
-    """Write the table and the comparison, and print the table."""
+    """Write the table, the scoreboard and the comparison, and print the table."""
     from conformance.cli.text import terminal
-    from conformance.report import comparison_page
+    from conformance.report import comparison_page, scoreboard
     from conformance.report.matrix import FILE, Column, matrix_markdown, matrix_text
     from conformance.report.registry import write_text
 
@@ -186,5 +186,7 @@ def _write_tables(
             compared = comparison_page.render(columns)
             path = write_text(out / comparison_page.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
+            path = write_text(out / scoreboard.FILE, scoreboard.render(columns), hint=hint)
+            click.echo(f"scoreboard: {path}", err=True)
     finally:  # the table is printed even if a file cannot be written
         click.echo(matrix_text(columns, **terminal()))

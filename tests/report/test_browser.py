@@ -18,7 +18,7 @@ from runs import run
 
 from conformance.grade.returned import pack_outputs
 from conformance.log.reader import read
-from conformance.report import comparison_page
+from conformance.report import comparison_page, scoreboard
 from conformance.report.matrix import Column
 from conformance.report.page import render
 
@@ -26,7 +26,10 @@ pytestmark = pytest.mark.needs("dev", "chromium")
 
 LONG = 4005
 SAMPLES = sorted(path.parent.name for path in diagnosed.SAMPLES.glob("*/run.jsonl.gz"))
-EVERY = ("openvino", "diagnosed", "passing", "gated", "cut short", "hostile", "long", "comparison")
+EVERY = (
+    *("openvino", "diagnosed", "passing", "gated", "cut short", "hostile", "long"),
+    *("comparison", "scoreboard"),
+)
 
 
 def with_arrays():
@@ -64,6 +67,9 @@ def addresses(tmp_path_factory):
         comparison_page.render([Column(one) for one in logs]), "utf-8"
     )
     found["comparison"] = (folder / "comparison.html").as_uri()
+    board = scoreboard.render([Column(one) for one in logs])
+    (folder / "scoreboard.html").write_text(board, "utf-8")
+    found["scoreboard"] = (folder / "scoreboard.html").as_uri()
     return found
 
 

@@ -8,12 +8,12 @@ import sample_runs
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from pages import check_safe, check_structure
+from pages import Page, check_safe, check_structure
 from runs import FEW, hostile_runs, run
 
 from conformance.log.reader import read
 from conformance.model import Status
-from conformance.report import comparison_page
+from conformance.report import comparison_page, scoreboard
 from conformance.report.matrix import Column, grade_column, matrix_markdown, matrix_text
 
 ABSENT = Column(None, "absent", "in venvs/a|b: no *numpy*")
@@ -121,6 +121,36 @@ class TestCells:
                 assert tally.clean
                 assert tally.total == log.selected(op) or tally.total > log.selected(op)
                 assert log.verdict != "inconsistent"
+
+
+class TestScoreboard:
+    def test_a_row_an_operator_and_a_cell_a_backend(self, columns):
+        page = Page(scoreboard.render(columns))
+        cells = page.all("td")
+        operators = len(page.all("tr")) - 1
+        assert len(cells) == 3 * operators
+        assert {cell["data-backend"] for cell in cells} == {
+            *("openvino 2026.4.1", "torch 2.13.0+cpu", "absent"),
+        }
+        assert sum(cell.get("class") == "good" for cell in cells) == 2
+        assert "AdaptiveAvgPool-8 wrong 539/608 2 notes f64 is computed in f32" in page.text
+        assert "right 670/670 1 note unsupported: 4" in page.text
+        assert "torch 2.13.0+cpu Not conformant 2 of 6 operators are right" in page.text
+        assert "absent Not run in venvs/a|b: no *numpy*" in page.text
+        links = [link["href"] for link in page.all("a") if "index.html" in link["href"]]
+        assert links == ["./openvino/index.html", "./torch/index.html"]
+
+    def test_is_safe_and_of_sound_structure(self, columns):
+        text = scoreboard.render(columns)
+        check_safe(text)
+        check_structure(text)
+
+    @FEW
+    @given(hostile_runs(), st.text(max_size=40), st.text())
+    def test_hostile_text_stays_in_its_cell(self, one, label, why):
+        text = scoreboard.render([Column(one, label), Column(None, label, why)])
+        check_safe(text)
+        assert len(Page(text).all("td")) == 2 * len(grade_column(Column(one)).cells)
 
 
 class TestTerminal:

@@ -66,7 +66,7 @@ class TestVersions:
         assert "AdaptiveMaxPool-8 unsupported" in lines
 
         assert sorted(p.name for p in out.iterdir()) == [
-            *("comparison.html", "matrix.md", "new", "numpy", "old"),
+            *("comparison.html", "matrix.md", "new", "numpy", "old", "scoreboard.html"),
         ]
         logs = {name: read(out / name / "run.jsonl") for name in ("old", "new", "numpy")}
         assert {name: log.header["options"]["env"] for name, log in logs.items()} == {
@@ -80,6 +80,8 @@ class TestVersions:
         page = (out / "comparison.html").read_text("utf-8")
         assert "3 runs compared" in page
         assert 'href="./old/index.html">old: tiny 0.9</a>' in page
+        board = (out / "scoreboard.html").read_text("utf-8")
+        assert 'href="./old/index.html">old: tiny 0.9</a>' in board
         table = (out / "matrix.md").read_text("utf-8").splitlines()
         assert table[0].startswith("| operator | old: tiny 0.9 | new: tiny 1.0 | numpy ")
         row = next(line for line in table if line.startswith("| AdaptiveAvgPool-8 "))
