@@ -115,8 +115,8 @@ def audit(
     if selected is not None:
         suite = select_partition(suite, selected_ops, selected)
     audited_ops = [op for op in selected_ops if op in suite.manifest.ops]
-    evaluate(suite, suite.manifest.of(audited_ops))
     with worker_options.working() as workers, Progress(1, "auditing") as progress:
+        evaluate(suite, suite.manifest.of(audited_ops))
         scores = audit_suite.audit(suite, audited_ops, processes=workers, progress=progress.at)
         undetermined_by_op: dict[str, frozenset[str]] = {}
         if selected is not None:

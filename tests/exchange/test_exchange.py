@@ -305,11 +305,11 @@ def test_a_link_to_itself_is_no_folder(tmp_path):
 
 class TestModels:
     @pytest.mark.needs("onnxruntime")
-    def test_onnx(self, tmp_path):
+    def test_onnx(self, tmp_path, exhaustive):
         import onnxruntime
 
         ops = ("onnx.GlobalMaxPool-22", "onnx.AveragePool-22")
-        only = ("f32-1x1x1", "f16-1x1x1")
+        only = ("f32-1x1x1", "f16-1x1x1") if exhaustive else ("f32-1x1x1x1",)
         chosen = [word for one in only for word in ("--only", one)]
         out = tmp_path / "out"
         words = ["--out", out, "--backend", "onnxruntime", *chosen]
@@ -334,7 +334,7 @@ class TestModels:
         introduced(out)
         direct = api.check(None, "onnxruntime", ops=ops, only=only, executor="inline")
         graded = api.check(None, DeviceExecutor(out), ops=ops, only=only)
-        assert len(direct.results) > 100
+        assert len(direct.results) > (100 if exhaustive else 20)
         assert [one[:4] for one in seen(graded)] == [one[:4] for one in seen(direct)]
 
     @pytest.mark.needs("openvino")
@@ -343,7 +343,7 @@ class TestModels:
 
         # It compiles each model, twice.
         ops = ("AdaptiveMaxPool-8", "AvgPool-1") if exhaustive else ("AdaptiveMaxPool-8",)
-        only = ("f32-1x1x1", "f64-1x1")
+        only = ("f32-1x1x1", "f64-1x1") if exhaustive else ("f32-1x1x1x1",)
         chosen = [word for one in only for word in ("--only", one)]
         chosen += [word for op in ops for word in ("--op", op)]
         out = tmp_path / "out"
@@ -368,7 +368,7 @@ class TestModels:
         introduced(out)
         direct = api.check(None, "openvino", ops=ops, only=only, executor="inline")
         graded = api.check(None, DeviceExecutor(out), ops=ops, only=only)
-        assert len(direct.results) > 50
+        assert len(direct.results) > (50 if exhaustive else 10)
         assert [one[:4] for one in seen(graded)] == [one[:4] for one in seen(direct)]
 
 

@@ -21,6 +21,7 @@ from conformance.suite.recorded_cases import (
     encode_recorded_cases,
     parse_recorded_cases,
     read_recorded_cases,
+    read_recorded_suite,
 )
 
 POOL = Case(
@@ -145,6 +146,19 @@ class TestCases:
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(SuiteError, match="cannot be read"):
             read_recorded_cases(tmp_path / "none.jsonl")
+
+    def test_those_of_one_suite_are_read_alone(self, tmp_path: Path) -> None:
+        file = tmp_path / "cases.jsonl"
+        file.write_bytes(encode_recorded_cases(CASES))
+        assert read_recorded_suite(file, "smoke") == CASES.recorded[:1]
+        assert read_recorded_suite(file, "core") == CASES.recorded
+        # What is damaged elsewhere is refused still, and so is a suite that is not as stated.
+        file.write_bytes(encode_recorded_cases(CASES)[:-40])
+        with pytest.raises(SuiteError, match="jsonl:4: not readable as JSON"):
+            read_recorded_suite(file, "smoke")
+        file.write_bytes(edited(put(2, SUITES, [0, 1])))
+        with pytest.raises(SuiteError, match=r"jsonl:1: says .*, and the lines give"):
+            read_recorded_suite(file, "smoke")
 
 
 class TestDigest:

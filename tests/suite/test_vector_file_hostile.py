@@ -194,6 +194,8 @@ def second_output(change: Callable[[Document], object]) -> Callable[[Document], 
         (lambda d: d["readings"]["any-maximum"].pop(), "lacks the outputs"),
         (lambda d: d["readings"]["any-maximum"].reverse(), "lacks the outputs"),
         (replacing("readings", []), "'readings' holds [], where an object belongs"),
+        (first_output(lambda o: o.update(bits=False)), "'bits' is true, and of floating-point"),
+        (second_output(lambda o: o.update(bits=True)), "'bits' is true, and of floating-point"),
     ],
 )
 def test_a_case_at_odds_with_itself_is_refused(
