@@ -94,7 +94,9 @@ class _Evaluations:
         moved = moved_bits(self._ideal, output)
         if moved is not None:
             wide = standard.output(output, wide=True)
-            return Answer(output.name, dtype.name, wide, moved, moved, moved, bits=True)
+            return Answer(
+                output.name, dtype.name, wide, moved, moved, moved, open=is_open, bits=True
+            )
         return Answer(
             name=output.name,
             dtype=dtype.name,

@@ -424,6 +424,7 @@ def _root(name: str, a: Real, degree: int) -> Real:
     )
     assert isinstance(low, Number)
     assert isinstance(high, Number)
+    # A single number may be longer than those of numpy.
     num = np.asarray(low.num, object if isinstance(low.num, int) else None)
     low = replace(low, num=np.where(a.positive, np.maximum(num, 0), num))
     if name != SIGNED:

@@ -15,14 +15,19 @@ from conformance.core.evaluate import Evaluation
 from conformance.core.operator import Operator, Output
 from conformance.core.real import source
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES, Array, name_of
+from conformance.dtypes import DTYPES, Array
 
 FIRST = 1 << 40
 """The number of the first element; constants, as what a border is filled with, are below."""
 
 
-def is_moved(operator: Operator, name: str) -> bool:
-    """Return whether a definition only chooses among elements of inputs, and constants."""
+def is_moved(operator: Operator, output: Output) -> bool:
+    """Return whether an output is elements of inputs of its type, and constants."""
+    return _is_moved(operator, output.name, output.type)
+
+
+def _is_moved(operator: Operator, name: str, variable: str) -> bool:
+    """Whether a definition only chooses among elements of a type, and constants."""
     definition = operator.define[name]
     outside = definition.outside
     if definition.term is not None or isinstance(outside, str):
@@ -30,20 +35,22 @@ def is_moved(operator: Operator, name: str) -> bool:
     if definition.finish.kind.type != "real":
         return False  # indices, of which nothing is an element
     trees = [definition.finish] if outside is None else [definition.finish, outside]
-    return all(_moves(operator, tree, definition.abbreviations) for tree in trees)
+    return all(_moves(operator, tree, definition.abbreviations, variable) for tree in trees)
 
 
-def _moves(operator: Operator, node: Node, names: Mapping[str, Node]) -> bool:
+def _moves(operator: Operator, node: Node, names: Mapping[str, Node], variable: str) -> bool:
     if node.kind.type != "real":
         return not _has_reals(node)
     if node.op == "read":
         name = str(node.value)
-        return name not in operator.define or is_moved(operator, name)
+        if name in operator.define:
+            return _is_moved(operator, name, variable)
+        return operator.tensors[name].type == variable
     if node.op == "name":
-        return _moves(operator, names[str(node.value)], names)
+        return _moves(operator, names[str(node.value)], names, variable)
     if node.op != "where" or _has_reals(node.args[0]):
         return False
-    return all(_moves(operator, branch, names) for branch in node.args[1:])
+    return all(_moves(operator, branch, names, variable) for branch in node.args[1:])
 
 
 def _has_reals(node: Node) -> bool:
@@ -56,12 +63,12 @@ def moved_bits(evaluation: Evaluation, output: Output) -> Array | None:
     None if anything of it is computed, or if it is of whole numbers, which have no such bits.
     """
     dtype = DTYPES[evaluation.dtype_of(output)]
-    if not dtype.is_float or not is_moved(evaluation.operator, output.name):
+    if not dtype.is_float or not is_moved(evaluation.operator, output):
         return None
     numbered, elements = evaluation.by(None), [np.zeros(0, dtype.numpy)]
     first = FIRST
     for name, array in evaluation.inputs.items():
-        if name_of(array.dtype) == dtype.name:
+        if evaluation.operator.tensors[name].type == output.type:
             numbers = np.arange(first, first + array.size).reshape(array.shape)
             numbered.put(name, source(numbers, DTYPES["i64"], None))
             elements.append(np.ravel(array))

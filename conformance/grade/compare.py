@@ -83,6 +83,8 @@ def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
     nan = _is_nan(dtype, ordinals)
     if answer.bits:
         wrong = _other_bits(dtype, got, answer.rounded)
+        unchecked = answer.unchecked(precision)
+        wrong = wrong if unchecked is None else wrong & ~unchecked
         count = int(np.count_nonzero(wrong))
         return OutputComparison(wrong, count, None if count else PRECISIONS[0])
     wrong_at_precision: Mask | None = None

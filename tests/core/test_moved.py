@@ -18,7 +18,7 @@ from conformance.core.moved import is_moved, moved_bits
 from conformance.dtypes import DTYPES
 from conformance.generate.cases import draw_cases
 from conformance.grade.compare import accepts, compare
-from conformance.model import Answer
+from conformance.model import ALL_OPEN, Answer
 from conformance.repro.checker import wrong_elements
 from conformance.specification import build
 
@@ -59,7 +59,7 @@ def test_which_operators_move_their_elements_follows_from_their_texts() -> None:
     found = {
         name.removeprefix("onnx.")
         for name in shipped_names()
-        if any(is_moved(load_operator(name), o.name) for o in load_operator(name).outputs)
+        if any(is_moved(load_operator(name), output) for output in load_operator(name).outputs)
     }
     assert found == MOVED
 
@@ -100,6 +100,15 @@ def test_other_bits_are_wrong_at_every_precision(precision: str) -> None:
     assert judged.reached is None
     # What a mutant computes has no signs of zeros, and may not differ by them.
     assert accepts((answer,), (got,), precision)
+
+
+def test_what_is_unspecified_has_any_bits() -> None:
+    is_open = np.array([0, ALL_OPEN, 0, 0, 0, 0], np.uint8)
+    answer = replace(moved_answer(), open=is_open)
+    got = ODD + np.float32(0)
+    assert compare(answer, got, "standard").wrong.tolist() == [False, False, *[False] * 4]
+    got[3] = 1
+    assert compare(answer, got, "standard").wrong.tolist() == [False] * 3 + [True, False, False]
 
 
 def test_a_script_compares_bits_too() -> None:
