@@ -122,9 +122,9 @@ class Evaluation:
         if name not in self._sources:
             array = self.inputs[name]
             dtype = DTYPES[name_of(array.dtype)]
-            variable = self.operator.tensors[name].type
-            dtypes = self.operator.types.get(variable, (variable,))
-            if not any(DTYPES[allowed].is_float for allowed in dtypes):
+            tensor = self.operator.tensors[name]
+            is_whole = tensor.type in DTYPES and not DTYPES[tensor.type].is_float
+            if is_whole or tensor.ends is not None:
                 self._sources[name] = array.astype(np.int64)
             else:
                 self._sources[name] = source(array, dtype, self.machine)

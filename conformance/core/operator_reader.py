@@ -248,6 +248,8 @@ class _Reader:
         if "absent" in raw and absent is None:
             self.source.problem((*path, "absent"), "this is no number")
         holds = self._holds((*path, "type"), raw["type"])
+        if "between" in raw:  # they are read in indices
+            holds = "int"
         self.shapes[name] = [item.kind.per for item in shapes[0]]
         entries = self._entries(path, raw) if "per" in raw or "list" in raw else None
         kind = Kind("tensor", holds=holds) if entries is None else entries.kind
@@ -264,8 +266,7 @@ class _Reader:
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
         """A tensor of whole numbers that are values of the case, as those of an attribute are."""
-        dtypes = self.data["types"].get(raw["type"], [raw["type"]])
-        if any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes):
+        if not self._is_whole(raw["type"]):
             self.source.problem((*path, "type"), "a tensor that decides shapes is of whole numbers")
         per, is_list = raw.get("per"), "list" in raw
         if per is not None and is_list:
@@ -279,7 +280,7 @@ class _Reader:
         if "between" not in raw:
             return tensor
         path: Path = ("inputs", number, "between")
-        if self._holds((*path[:2], "type"), raw["type"]) != "int":
+        if not self._is_whole(raw["type"]):
             self.source.problem(path, "a tensor whose numbers lie between two is of whole numbers")
         low, high = (self.parse((*path, k), text, "int") for k, text in enumerate(raw["between"]))
         if low.kind.per or high.kind.per:
@@ -292,8 +293,12 @@ class _Reader:
         if variable not in types and variable not in DTYPES:
             self.source.unknown(path, f"'{variable}' is not a type of this file", variable, types)
         # A type variable that is integers alone holds what may be an index, or be computed with.
-        dtypes = types.get(variable, [variable])
-        return "int" if not any(DTYPES[d].is_float for d in dtypes if d in DTYPES) else "real"
+        return "int" if variable in DTYPES and not DTYPES[variable].is_float else "real"
+
+    def _is_whole(self, variable: str) -> bool:
+        """Whether all that a type can be are whole numbers."""
+        dtypes = self.data["types"].get(variable, [variable])
+        return not any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes)
 
     def definition(self, name: str, raw: Mapping[str, Any]) -> Definition:
         path: Path = ("define", name)
