@@ -271,9 +271,14 @@ class _Points(IndexSpace):
         """Yield what an expression reads where ``mask`` holds."""
         if node.op == "where":
             yield from self._reads(node.args[0], mask)
-            condition = np.asarray(self.visit(node.args[0]))
-            for arg, holds in zip(node.args[1:], (condition, ~condition), strict=True):
-                if condition.ndim or holds:
+            condition = self.visit(node.args[0])
+            # What holds for each axis decides where anything is read for any axis.
+            entries = condition if isinstance(condition, tuple) else (condition,)
+            taken = [np.asarray(entry, np.bool_) for entry in entries]
+            left = [~entry for entry in taken]
+            for arg, holding in zip(node.args[1:], (taken, left), strict=True):
+                holds = reduce(np.logical_or, holding, np.asarray(False))
+                if holds.ndim or holds:
                     yield from self._reads(arg, mask & holds)
             return
         if node.op == "name" and node.value in self.definition.abbreviations:
