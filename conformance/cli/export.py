@@ -76,6 +76,7 @@ def export(
     from conformance.errors import UsageError
     from conformance.exchange import formats
     from conformance.exchange.export import export as write
+    from conformance.exchange.export import prepare
     from conformance.exchange.export_index import DEVICE
     from conformance.run.engine import selected
     from conformance.suite.store import open_suite
@@ -90,6 +91,7 @@ def export(
     options = CheckOptions(ops=ops, only=only, dtypes=dtypes, ranks=ranks, level=level)
     declared = _declared(backend, capabilities)
     entries = selected(opened, options, declared).entries
+    prepare(out, layout, declared)
     evaluate(opened, entries)
     total = len(entries)
     with Progress(total, "exporting") as progress:

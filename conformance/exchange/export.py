@@ -54,23 +54,12 @@ class Export:
     ended: int
 
 
-def export(
-    suite: Suite,
-    out: Path,
-    *,
-    layout: str,
-    declared: Capabilities | None,
-    options: CheckOptions,
-    progress: Callable[[int], None] = lambda _: None,
-) -> Export:
-    """Write the cases for a backend with this declaration into the folder ``out``.
-
-    The index is written last: a folder without one is incomplete.
+def prepare(out: Path, layout: str, declared: Capabilities | None) -> None:
+    """Make the folder of an export, which has to be new or empty.
 
     Raises:
-        UsageError: the folder is not empty, nothing is left to export, or models are to be written
-            in a layout of the backend's own.
-        SuiteError: the suite is damaged.
+        UsageError: the folder is not empty or cannot be made, or models are to be written in a
+            layout of the backend's own.
     """
     if declared is not None and declared.layout is not None and layout in MODELS:
         raise UsageError(
@@ -87,6 +76,26 @@ def export(
             f"{out}: the export cannot be written: {error.strerror or error}",
             hint="choose a folder that you may write to, with room on its disk",
         ) from error
+
+
+def export(
+    suite: Suite,
+    out: Path,
+    *,
+    layout: str,
+    declared: Capabilities | None,
+    options: CheckOptions,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Export:
+    """Write the cases for a backend with this declaration into the folder ``out``.
+
+    The index is written last: a folder without one is incomplete.
+
+    Raises:
+        UsageError: as :func:`prepare`, or nothing is left to export.
+        SuiteError: the suite is damaged.
+    """
+    prepare(out, layout, declared)
     left_out: Counter[tuple[str, str]] = Counter()
     exported: dict[str, ExportedCase] = {}
     lines, ended = [], 0
