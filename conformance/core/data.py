@@ -64,7 +64,7 @@ def within_ends(array: Array, operator: Operator, tensor: Tensor, case: Case) ->
     binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
     try:
         low, high = (int(binding.evaluate(end)) for end in tensor.ends)
-    except EvaluationError:
+    except (EvaluationError, InvalidCase):
         return array
     moved = low + array.astype(np.int64) % max(high - low + 1, 1)
     return np.asarray(moved, array.dtype)

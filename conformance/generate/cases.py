@@ -145,6 +145,9 @@ class Draw:
         attributes |= self.attributes(lists)
         try:
             shapes, operands = self.shapes()
+            rank = len(next(iter(shapes.values()), ()))
+            if operator.groups and rank not in ranks_of(operator):
+                return None
             binding = Binding(operator, attributes, shapes, operands)
             valid = not binding.violations() and is_small(binding, self.max_terms)
         except ConformanceError:
@@ -175,13 +178,13 @@ class Draw:
         dims, attributes = self.operator.dims.values(), self.operator.attributes.values()
         stretched = {dim.per for dim in dims if dim.broadcast}
         named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
-        measured = self.operator.groups.keys()
+        measured = self.operator.groups
         for group in sorted(map(str, named - {None})):
-            may_be_empty = group in stretched or group in measured or not self.times(group)
-            least = 0 if may_be_empty else 1
+            # Where an attribute tells one group from the next, either may have no axes.
+            may_be_empty = group in stretched or measured or not self.times(group)
             is_free = group in stretched or group in measured
             most = MAX_AXES - 1 if is_free else self.most_axes(group)
-            self.values[group] = tuple(range(self.integer(least, most)))
+            self.values[group] = tuple(range(self.integer(0 if may_be_empty else 1, most)))
 
     def most_axes(self, group: str) -> int:
         """How many axes a group has at most: the first tensor is of a rank that it may be."""
