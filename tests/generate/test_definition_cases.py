@@ -208,3 +208,14 @@ def test_few_ranks_do_not_fail_the_health_check_of_hypothesis() -> None:
         assert (case.dtype, case.rank) == ("f32", 4)
 
     check()
+
+
+def test_groups_that_an_attribute_tells_apart_may_have_no_axes() -> None:
+    """Elements are gathered along the first and the last axis, too."""
+    cases = draw_cases(load_operator("onnx.Gather-13"), 300, seed=1)
+    ranks = [len(case.shapes["data"]) for case in cases]
+    along = [case.attributes.get("axis", 0) for case in cases]
+    last = [axis in (-1, rank - 1) for axis, rank in zip(along, ranks, strict=True) if rank > 1]
+    assert set(ranks) == {1, 2, 3, 4, 5}
+    assert 20 < sum(last) < len(last) / 2
+    assert any(case.shapes["indices"] == () for case in cases)
