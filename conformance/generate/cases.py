@@ -140,7 +140,8 @@ class Draw:
         lists = [a for a in operator.attributes.values() if a.list]
         attributes = self.attributes([a for a in operator.attributes.values() if not a.list])
         for dim in operator.dims.values():
-            self.values[dim.name] = self.dimension(dim)
+            is_length = dim.name in operator.list_lengths
+            self.values[dim.name] = self.list_length() if is_length else self.dimension(dim)
         # Lists may repeat dimensions, so they are drawn after them.
         attributes |= self.attributes(lists)
         try:
@@ -202,8 +203,6 @@ class Draw:
 
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis."""
-        if dim.name in self.operator.list_lengths:
-            return self.list_length()
         return tuple(self.extent() for _ in self.values[dim.per]) if dim.per else self.extent()
 
     def list_length(self) -> int:

@@ -166,8 +166,6 @@ class PoolDraw(Draw):
 
     def dimension(self, dim: Dimension) -> Any:
         """The extent of a dimension, or one for each axis, alike or not."""
-        if dim.name in self.operator.list_lengths:
-            return self.list_length()
         values = self.aims(dim.name)
         if values:
             return self.aimed_per(dim.per, values)
