@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from conformance.core import bounds, exact
 from conformance.core.binding import Binding
-from conformance.core.exact import Number, precision
+from conformance.core.distinct import Distinct
+from conformance.core.exact import Ball, Number, precision
 from conformance.core.index_space import Combined, IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
@@ -314,7 +315,11 @@ class Evaluation:
         """Return what is accepted of an output of floating-point numbers, given its value."""
         dtype, shape = DTYPES[self.dtype_of(output)], value.value.array.shape
         ends: Iterable[Array] = ()
-        if prod(shape) <= PART:
+        distinct = Distinct.of([value], shape) if isinstance(value.value, Ball) else None
+        if distinct is not None:
+            few = distinct.one_of_each(value)
+            ends = map(distinct.spread, bounds.interval(few, dtype))
+        elif prod(shape) <= PART:
             ends = bounds.interval(value, dtype)
         else:
             axis = int(np.argmax(shape))

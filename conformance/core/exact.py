@@ -23,6 +23,7 @@ from flint import arb, ctx, fmpz
 from numpy.typing import NDArray
 
 from conformance.core import integers
+from conformance.core.distinct import Distinct
 from conformance.core.functions import FUNCTIONS
 from conformance.core.integers import (
     NARROW_BITS,
@@ -172,10 +173,15 @@ def rounded(value: Number, dtype: DType, ties: Ties = "even") -> Array:
         part = slice(first, first + PART)
         below = den if isinstance(den, int) else den[part]
         array[part] = round_ratio(num[part], below, value.exp, dtype, ties=ties)
-    array = array.reshape(shape)
+    return _specials_in(array.reshape(shape), value, dtype)
+
+
+def _specials_in(array: Array, value: Exact, dtype: DType) -> Array:
+    """An array with infinities and NaN in place; NaN has no sign, in which processors differ."""
     if value.special is None:
         return array
-    return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
+    special = np.where(np.isnan(value.special), np.nan, value.special).astype(dtype.numpy)
+    return np.where(value.special != 0, special, array)
 
 
 def differ(a: Exact, b: Exact) -> NDArray[np.bool_]:
@@ -201,8 +207,12 @@ def decided(value: Exact, dtype: DType) -> Array | None:
     """Round as :func:`rounded` does; None where balls are too large to decide."""
     if isinstance(value, Number):
         return rounded(value, dtype)
-    low, high = (rounded_end(value, side, dtype) for side in ("lower", "upper"))
-    return high if not ((low != high) & ~np.isnan(low)).any() else None
+    distinct = Distinct.of([value], value.mid.shape)
+    few = value if distinct is None else distinct.one_of_each(value)
+    low, high = (rounded_end(few, side, dtype) for side in ("lower", "upper"))
+    if ((low != high) & ~np.isnan(low)).any():
+        return None
+    return high if distinct is None else distinct.spread(high)
 
 
 def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> Array:
@@ -212,9 +222,7 @@ def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> A
     parts = _shortened(value.mid.ravel(), side)
     num, exp = (np.asarray(part, object).astype(np.int64) for part in parts)
     array = round_ratio(num, 1, exp, dtype, ties=ties).reshape(value.mid.shape)
-    if value.special is None:
-        return array
-    return np.where(value.special != 0, value.special.astype(dtype.numpy), array)
+    return _specials_in(array, value, dtype)
 
 
 def _short(ball: arb, side: str) -> tuple[int, int]:
@@ -398,15 +406,21 @@ def multiply(a: Exact, b: Exact) -> Exact:
 
 def divide(a: Exact, b: Exact) -> Exact:
     """Divide numbers; division by zero gives an infinity, or NaN."""
-    zero = isinstance(b, Number) and bool(np.any(np.asarray(b.num) == 0))
+    zero = _is_zero(b)
     quotient = _over(a, b)
-    if a.special is None and b.special is None and not zero:
+    if a.special is None and b.special is None and not zero.any():
         return quotient
-    touched = _touched(a, b)
-    if isinstance(b, Number):
-        touched = touched | (np.asarray(b.num == 0) & (_touched(b) == np.False_))
+    touched = _touched(a, b) | (zero & (_touched(b) == np.False_))
     with np.errstate(all="ignore"):
         return _with_specials(quotient, _shadow(a) / _shadow(b), touched)
+
+
+def _is_zero(a: Exact) -> NDArray[np.bool_]:
+    """Where numbers are certainly 0."""
+    return np.asarray(a.num == 0 if isinstance(a, Number) else _balls_at_zero(a.mid), np.bool_)
+
+
+_balls_at_zero = np.frompyfunc(lambda ball: ball == 0, 1, 1)
 
 
 def _over(a: Exact, b: Exact) -> Exact:

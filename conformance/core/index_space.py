@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from conformance.core import bounds, exact
 from conformance.core.bounds import RULES
-from conformance.core.exact import Exact, MatrixLayout, Number
+from conformance.core.distinct import Distinct
+from conformance.core.exact import Ball, Exact, MatrixLayout, Number
 from conformance.core.functions import FUNCTIONS
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude
 from conformance.core.operator import SKIP, Definition
@@ -138,6 +139,7 @@ class IndexSpace(PlainVisitor):
         self.allowed: NDArray[np.bool_] | None = None
         self.doubts: list[NDArray[np.bool_]] = []
         self._tensors: dict[tuple[object, ...], Real | None] = {}
+        self._parts: dict[tuple[object, ...], Any] = {}
         binding = evaluation.binding
         extents = {
             name: binding.evaluate(tree)
@@ -206,7 +208,8 @@ class IndexSpace(PlainVisitor):
             if name not in self.definition.abbreviations:
                 return self.evaluation.binding.value(name)
             tree = self.definition.abbreviations[name]
-            self.names[name] = self.real(tree) if tree.kind.type == "real" else self.visit(tree)
+            is_real = tree.kind.type == "real"
+            self.names[name] = self.each_once(tree) if is_real else self.visit(tree)
         return self.names[name]
 
     # -- values
@@ -237,7 +240,8 @@ class IndexSpace(PlainVisitor):
             if self.doubts:
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
             return Result(array, unspecified, self._choices(array, unspecified))
-        value = self.real(definition.finish).each(self._arranged).settled().unknown(unspecified)
+        value = self.each_once(definition.finish, Real.settled).each(self._arranged)
+        value = value.unknown(unspecified)
         for doubt in self.doubts:
             full = np.broadcast_to(doubt, np.broadcast_shapes(doubt.shape, (1,) * len(self.shape)))
             mask = self._arranged(np.asarray(full.any(axis=self.summed, keepdims=True)))
@@ -283,6 +287,8 @@ class IndexSpace(PlainVisitor):
 
     def visit(self, node: Node) -> Any:
         """Compute a plain value; a comparison of reals is one."""
+        if node.key in self._parts:
+            return self._parts[node.key]
         if node.op == "is_nan" and node.args[0].kind.type == "real":
             return bounds.is_nan(self.real(node.args[0]))
         if node.op in COMPARISONS and any(arg.kind.type == "real" for arg in node.args):
@@ -297,6 +303,8 @@ class IndexSpace(PlainVisitor):
         kind = node.kind
         if kind.type != "real" and not (kind.type == "rational" and kind.indices):
             return self.constant(self.visit(node))
+        if node.key in self._parts:
+            return self._parts[node.key]
         if kind.per:
             raise EvaluationError(f"{self.definition.name}: a number per {kind.per} meets elements")
         if node.op == "read":
@@ -311,6 +319,61 @@ class IndexSpace(PlainVisitor):
                 return value
             return self.real(self.definition.abbreviations[str(node.value)])
         return self.operation(node)
+
+    def each_once(self, node: Node, then: Callable[[Real], Real] = lambda real: real) -> Real:
+        """Compute a number, and what follows, once for all elements made of the same numbers.
+
+        That is done where there are functions or balls, which are computed one by one.
+        """
+        leaves = {leaf.key: leaf for leaf in self._leaves(node)}
+        if node.key in leaves or self._parts:
+            return then(self.real(node))
+        parts = {key: self._part(leaf) for key, leaf in leaves.items()}
+        distinct = self._distinct(node, [*parts.values()])
+        if distinct is not None:
+            parts = {key: distinct.one_of_each(part) for key, part in parts.items()}
+        before, self.doubts, self._parts = self.doubts, [], parts
+        try:
+            real = then(self.real(node))
+        finally:
+            self._parts = {}
+        doubts = self.doubts
+        if distinct is not None:
+            real, doubts = distinct.of_each(real), [distinct.spread(doubt) for doubt in doubts]
+        self.doubts = before + doubts
+        return real
+
+    def _part(self, node: Node) -> Any:
+        kind = node.kind
+        is_real = kind.type == "real" or (kind.type == "rational" and kind.indices)
+        return self.real(node) if is_real else self.visit(node)
+
+    def _distinct(self, node: Node, parts: Sequence[Any]) -> Distinct | None:
+        values = [part for part in parts if isinstance(part, Real | np.ndarray)]
+        if not _has_function(node) and not any(map(_is_ball, values)):
+            return None
+        shapes = (np.shape(v.value.array if isinstance(v, Real) else v) for v in values)
+        return Distinct.of(values, np.broadcast_shapes((1,) * len(self.shape), *shapes))
+
+    def _leaves(self, node: Node) -> Iterator[Node]:
+        """The largest parts of a tree that read, or have indices but no numbers of tensors."""
+        if not any(self._varies(part) for part in node.walk()):
+            return
+        is_plain = not any(part.kind.type == "real" for part in node.walk())
+        is_element = node.op in OF_ELEMENTS and self.definition.outside == SKIP
+        if is_plain or node.op in ("read", "name") or (is_element and self._of_elements(node)):
+            yield node
+            return
+        args = node.args
+        if node.op == "where" and not any(map(self._varies, args[0].walk())):
+            # The other branch may have no value.
+            args = (args[1 if self.visit(args[0]) else 2],)
+        for arg in args:
+            yield from self._leaves(arg)
+
+    def _varies(self, node: Node) -> bool:
+        local = node.value in self.names or node.value in self.definition.abbreviations
+        return node.op == "read" or (node.op == "name" and local)
 
     def constant(self, value: Any) -> Real:
         """Return a plain value as reals."""
@@ -477,7 +540,7 @@ class IndexSpace(PlainVisitor):
         if self.window is not None:
             return self._best_of_window(self.window, term)
         keep = [] if definition.keep is None else [np.asarray(self.visit(definition.keep))]
-        factors = [self.real(arg) for arg in (term.args if term.op == "*" else (term,))]
+        factors = [self.each_once(arg) for arg in (term.args if term.op == "*" else (term,))]
         masks = keep + self.masks
         mask = self._stretched(reduce(np.logical_and, masks)) if masks else None
         terms = self._count(mask)
@@ -761,6 +824,15 @@ def _extreme_of(picked: Real, err: Magnitude, between: Between | None) -> Real:
     )
 
 
+def _has_function(node: Node) -> bool:
+    """Whether a tree has a function that is computed number by number."""
+    return any(p.op in FUNCTIONS and FUNCTIONS[p.op].real is not None for p in node.walk())
+
+
+def _is_ball(value: Real | Array) -> bool:
+    return isinstance(value, Real) and isinstance(value.value, Ball)
+
+
 def _innermost(node: Node) -> Node:
     """The first argument of the first argument, and so on."""
     while node.op in OF_ELEMENTS:
@@ -813,8 +885,7 @@ def _covers(array: Array, mask: Array) -> bool:
 
 def _zeros(source: Real | Array) -> Real | Array:
     """A single zero in as many dimensions as a tensor has."""
-
-    def clear(array: Array) -> Array:
-        return np.zeros([1] * np.ndim(array), array.dtype)
-
-    return source.each(clear) if isinstance(source, Real) else clear(source)
+    if isinstance(source, Real):
+        zero = np.zeros([1] * np.ndim(source.value.array), np.int64)
+        return constant(zero, source.machine)
+    return np.zeros([1] * np.ndim(source), source.dtype)

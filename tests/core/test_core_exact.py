@@ -51,6 +51,25 @@ def test_arithmetic_is_that_of_fractions(pairs: list[tuple[Fraction, Fraction]])
     )
 
 
+def test_division_by_a_root_that_is_zero() -> None:
+    root = exact.function("sqrt", exact.number(np.array([0, 0, 4])))
+    quotient = exact.decided(exact.divide(exact.number(np.array([0, 1, 6])), root), DTYPES["f32"])
+    assert quotient is not None
+    np.testing.assert_array_equal(quotient, [np.nan, np.inf, 3])
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_a_nan_of_infinities_has_no_sign(dtype: str) -> None:
+    """Processors differ in that of infinities that cancel: it would be in digests of vectors."""
+    special = np.array([np.nan, -np.nan, np.copysign(np.nan, -1), -np.inf])
+    zeros = Number(np.zeros(4, np.int64), special=special)
+    for value in (zeros, exact.as_ball(zeros)):
+        array = exact.decided(value, DTYPES[dtype])
+        assert array is not None
+        assert np.isnan(array[:3].astype("f8")).all()
+        assert np.signbit(array.astype("f8")).tolist() == [False, False, False, True]
+
+
 @given(lists)
 def test_division_is_that_of_fractions(pairs: list[tuple[Fraction, Fraction]]) -> None:
     pairs = [(x, y or Fraction(1)) for x, y in pairs]
