@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.backends.standalone_call import StandaloneCall
@@ -12,7 +12,7 @@ from conformance.errors import Unsupported
 from conformance.specification import find_spec, shipped_operators
 
 PREFIX = "onnx."
-NEWEST = 22
+NEWEST = 23
 """The newest version of an operator that there is a specification of."""
 
 OLDEST_ONNX = "1.14"
@@ -73,7 +73,9 @@ def model_call(
     given = list(inputs)
     while given and given[-1] is None:  # a node just has fewer inputs
         given.pop()
-    deciding = _deciding(op)
+    spec = find_spec(op) if op in shipped_operators() else None
+    deciding = [] if spec is None else [k for k, t in enumerate(spec.inputs) if t.entries]
+    results = len(schema.outputs if spec is None else spec.outputs)
     tensors = [
         None
         if data is None
@@ -84,15 +86,8 @@ def model_call(
         )
         for k, data in enumerate(given)
     ]
-    arguments = (name, int(version), dict(attributes), tensors)
+    arguments = (name, int(version), dict(attributes), tensors, results)
     return StandaloneCall(standalone_onnx.node_model, arguments)
-
-
-def _deciding(op: str) -> Collection[int]:
-    """The positions of the inputs that decide shapes, of an operator with a specification."""
-    if op not in shipped_operators():
-        return ()
-    return [k for k, tensor in enumerate(find_spec(op).inputs) if tensor.entries is not None]
 
 
 def model(op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]) -> bytes:

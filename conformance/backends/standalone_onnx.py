@@ -7,8 +7,10 @@ from onnx import AttributeProto, TensorProto, defs, helper, shape_inference
 RELEASED = 5  # the first operator set after the very first that came with a release
 
 
-def node_model(name: str, version: int, attributes: dict[str, Any], tensors: list[Any]) -> bytes:
-    """Serialise the model of an operator, with all its outputs.
+def node_model(
+    name: str, version: int, attributes: dict[str, Any], tensors: list[Any], results: int
+) -> bytes:
+    """Serialise the model of an operator, with the first so many of its results.
 
     Of each input, ``tensors`` has the element type and the shape, None for one that is not given,
     and the numbers of one that decides shapes: in models those are constants.
@@ -31,9 +33,9 @@ def node_model(name: str, version: int, attributes: dict[str, Any], tensors: lis
         helper.make_tensor_value_info(
             output.name, kinds.get(output.type_str, TensorProto.INT64), None
         )
-        for output in schema.outputs
+        for output in schema.outputs[:results]
     ]
-    node = helper.make_node(name, names, [output.name for output in schema.outputs])
+    node = helper.make_node(name, names, [output.name for output in outputs])
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
         if value == []:
