@@ -42,7 +42,7 @@ class Distinct:
 
     @classmethod
     def of(cls, values: Sequence[Numbers | Array], shape: tuple[int, ...]) -> Distinct | None:
-        """Find the kinds of elements of some values; None where most are of a kind of their own.
+        """Find the kinds of elements; None where most are of a kind of their own.
 
         The values broadcast to ``shape``.
         """

@@ -126,6 +126,20 @@ def factors(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     return (values * _signs_of(words, dtype)).astype(dtype.numpy)
 
 
+def long(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
+    """Draw odd integers of nearly all digits, whose sums the type has, too."""
+    kept = words[0] >> np.uint64(64 - (dtype.digits - 2))
+    return ((kept | np.uint64(1)).astype(np.int64) * _signs_of(words, dtype)).astype(dtype.numpy)
+
+
+def offset(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
+    """Draw numbers around a large one: differences of their moments leave no digits."""
+    base = dtype.digits // 2 - 2
+    below = dtype.digits - base - 2
+    values = (1 << base + below) + _below(words, 1 << below) * _signs_of(words[::-1], dtype)
+    return np.ldexp(values.astype(np.float64), -below).astype(dtype.numpy)
+
+
 def special(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     """Draw small whole numbers, some infinities and some NaN."""
     values = whole(words, shape, dtype)
@@ -305,7 +319,9 @@ PATTERNS: dict[str, Pattern] = {
         fractions,
         binades,
         special,
+        offset,
         factors,
+        long,
         ramp,
         negative,
         impulse,
@@ -325,13 +341,14 @@ PATTERNS: dict[str, Pattern] = {
     )
 }
 
-GENERAL = ("whole", "signs", "fractions", "binades", "special", "factors")
+GENERAL = ("whole", "signs", "fractions", "binades", "special", "factors", "long")
 """The ways to fill a tensor that lists none, a plain one first."""
 
 FRACTIONAL = frozenset({
-    "fractions", "binades", "special", "nan", "infinite", "zeros", "subnormal", "cancel", "wide",
+    "fractions", "binades", "special", "offset", "nan", "infinite", "zeros", "subnormal", "cancel",
+    "wide",
 })  # fmt: skip
 """Those that make no sense in an integer type."""
 
-WHOLE = frozenset({"factors"})
+WHOLE = frozenset({"factors", "long"})
 """Those that say nothing of a type with fractions: others there have all its digits."""

@@ -7,11 +7,11 @@ attribute, a tensor left out or stretched, an extent, a kind of data. All follow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import cache
-from itertools import combinations
+from itertools import combinations, groupby
 from math import prod
 from typing import Any, NamedTuple
 
@@ -80,6 +80,10 @@ class Target(NamedTuple):
 
     name: str
     kind: TargetKind
+
+
+def _pattern(letters: Sequence[str]) -> str:
+    return f"({', '.join(filter(None, letters))})"
 
 
 def targets_of(
@@ -185,7 +189,7 @@ class _CaseTargets:
             self.note("TENSOR", f"{name} has {len(shape)} dimensions")
         if tensor.broadcast:
             full = self._texts(tensor.shapes[0])
-            self.note("BROADCAST", f"{name} is {self._stretches(tensor, shape, full)}")
+            self.note("BROADCAST", f"{name} is {_pattern(self._stretches(tensor, shape, full))}")
 
     def _texts(self, items: Iterable[Node]) -> list[tuple[str, int]]:
         """The dimensions of items with their texts, those of axes numbered from the last."""
@@ -204,19 +208,19 @@ class _CaseTargets:
 
     def _stretches(
         self, tensor: Tensor, shape: tuple[int, ...], full: list[tuple[str, int]]
-    ) -> str:
-        """The pattern of a shape that is stretched to a full one, as ``(1, n)``."""
-        letters = ""
+    ) -> list[str]:
+        """The pattern of a shape that is stretched to a full one: n, 1 or nothing for each axis."""
+        letters: list[str] = []
         for back, (text, size) in enumerate(reversed(full), 1):
             extent = shape[-back] if back <= len(shape) else None
             word = "lacks" if extent is None else "is stretched in" if extent < size else "has"
             self.note("BROADCAST", f"{tensor.name} {word} {text}")
-            letters = {"lacks": "", "has": "n", "is stretched in": "1"}[word] + letters
-        return f"({', '.join(letters)})"
+            letters.insert(0, {"lacks": "", "has": "n", "is stretched in": "1"}[word])
+        return letters
 
     def _broadcast_patterns(self) -> None:
         """Which dimensions of two tensors that are stretched together are stretched."""
-        patterns: dict[str, list[str]] = {}
+        patterns: dict[str, list[tuple[str, list[str]]]] = {}
         for tensor in self.operator.inputs:
             if tensor.name not in self.case.shapes:
                 continue
@@ -226,10 +230,14 @@ class _CaseTargets:
                 lead = shape[: len(shape) - inner]
                 name = str(item.value)
                 pattern = self._stretches(tensor, lead, self._texts([item]))
-                patterns.setdefault(name, []).append(f"{tensor.name} {pattern}")
-        for name, texts in patterns.items():
-            for first, second in combinations(texts, 2):
-                self.note("BROADCAST", shortened(f"{first} by {second} in {name}"))
+                patterns.setdefault(name, []).append((tensor.name, pattern))
+        for name, tensors in patterns.items():
+            for (first, letters), (second, others) in combinations(tensors, 2):
+                pairs = [*zip(letters, others, strict=True)]
+                if len(pairs) > 2:  # neighbours that are alike are taken for one axis
+                    pairs = [pair for pair, _ in groupby(pairs)]
+                a, b = map(_pattern, zip(*pairs, strict=True)) if pairs else ("()", "()")
+                self.note("BROADCAST", shortened(f"{first} {a} by {second} {b} in {name}"))
 
     # -- numbers
 

@@ -52,6 +52,13 @@ FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 """What float attributes are drawn from, beside their defaults."""
 
 
+def groups_beside(operator: Operator) -> set[str | None]:
+    """Return the groups of axes that stretch beside other dimensions, as batches of matrices do."""
+    if len(operator.inputs[0].shapes[0]) == 1:
+        return set()
+    return {dim.per for dim in operator.dims.values() if dim.broadcast}
+
+
 def case_strategy(
     operator: Operator, dtypes: Collection[str] = (), ranks: Collection[int] = ()
 ) -> st.SearchStrategy[Case]:
@@ -177,13 +184,14 @@ class Draw:
     def groups(self) -> None:
         """How many axes each group has that shapes tell of."""
         dims, attributes = self.operator.dims.values(), self.operator.attributes.values()
-        stretched = {dim.per for dim in dims if dim.broadcast}
+        beside = groups_beside(self.operator)
         named = {dim.per for dim in dims} | {attribute.per for attribute in attributes}
         measured = self.operator.groups
         for group in sorted(map(str, named - {None})):
             # Where an attribute tells one group from the next, either may have no axes.
-            may_be_empty = group in stretched or measured or not self.times(group)
-            is_free = group in stretched or group in measured
+            stretches = any(dim.per == group and dim.broadcast for dim in dims)
+            may_be_empty = stretches or measured or not self.times(group)
+            is_free = group in beside or group in measured
             most = MAX_AXES - 1 if is_free else self.most_axes(group)
             self.values[group] = tuple(range(self.integer(0 if may_be_empty else 1, most)))
 
@@ -333,7 +341,10 @@ class Draw:
         return tuple(self.stretched(shape) if tensor.broadcast else shape)
 
     def stretched(self, shape: list[int]) -> list[int]:
-        """The last dimensions, some of them 1, so that they are stretched."""
+        """The last dimensions, some of them 1, or all but one, so that they are stretched."""
+        if len(shape) > 2 and self.one_in(4):
+            axis = self.integer(0, len(shape) - 1)
+            return [n if k == axis else 1 for k, n in enumerate(shape)][self.integer(0, axis) :]
         kept = shape[self.integer(0, len(shape)) if self.one_in(2) else 0 :]
         return [1 if self.one_in(4) else n for n in kept]
 

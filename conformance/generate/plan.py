@@ -27,6 +27,7 @@ from conformance.core.operator import Operator
 from conformance.core.strata import strata_of, strata_with
 from conformance.core.targets import Target, TargetKind, reported_names, targets_of
 from conformance.errors import ConformanceError
+from conformance.generate.cases import groups_beside
 from conformance.generate.cover import Goal, Numbers, greedy
 from conformance.generate.pool import drawn_large, drawn_pool, main_axes, main_types
 from conformance.model import Case
@@ -187,10 +188,10 @@ class _Selection:
 
     def _axes(self, k: int) -> bool:
         """Whether a case has as many axes as most in each group, but those that broadcast."""
-        stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
+        beside = groups_beside(self.operator)
         lengths = self.bindings[k].lengths
         most = main_axes(self.operator)
-        return all(n == most for group, n in lengths.items() if group not in stretched)
+        return all(n == most for group, n in lengths.items() if group not in beside)
 
     def _by_type(self) -> Goal:
         """Targets but of numbers in each element type, and with each number of axes."""

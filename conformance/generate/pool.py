@@ -18,7 +18,7 @@ from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES
-from conformance.generate.cases import MAX_TERMS, Draw, count_terms
+from conformance.generate.cases import MAX_TERMS, Draw, count_terms, groups_beside
 from conformance.model import Case
 
 SMALL = (1, 1, 2, 2, 3, 3, 4, 5)
@@ -116,10 +116,10 @@ class PoolDraw(Draw):
     def groups(self) -> None:
         """Mostly two axes: that is what people run."""
         super().groups()
-        stretched = {dim.per for dim in self.operator.dims.values() if dim.broadcast}
+        beside = groups_beside(self.operator)
         for group, axes in self.values.items():
             most = main_axes(self.operator)
-            if group not in stretched and len(axes) != most and self.happens(0.6):
+            if group not in beside and len(axes) != most and self.happens(0.6):
                 self.values[group] = tuple(range(most))
 
     def pattern(self, patterns: tuple[str, ...]) -> str:
