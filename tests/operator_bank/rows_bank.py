@@ -101,7 +101,7 @@ def fold(rows: Array, style: str = "plain", ufunc: np.ufunc = np.add) -> Array:
     whole = length // 8 * 8  # lanes
     parts = [rows[..., i] for i in range(whole, length)]
     if whole:
-        lanes = ufunc.reduce(rows[..., :whole].reshape(rows.shape[:-1] + (-1, 8)), axis=-2)
+        lanes = ufunc.reduce(rows[..., :whole].reshape((*rows.shape[:-1], -1, 8)), axis=-2)
         parts.insert(0, ufunc.reduce(lanes, axis=-1))
     return functools.reduce(ufunc, parts)
 
@@ -161,7 +161,7 @@ def along(x: Array, axis: int, f: RowFunction) -> Array:
 def merged(x: Array, axis: int) -> Array:
     """Merge the axes from the given one on into a single last axis."""
     axis = axis % x.ndim
-    return x.reshape(x.shape[:axis] + (math.prod(x.shape[axis:]),))
+    return x.reshape((*x.shape[:axis], math.prod(x.shape[axis:])))
 
 
 def item(inputs: Inputs, index: int) -> Array | None:
@@ -755,7 +755,7 @@ def hardmax_axis_ignored(inputs: Inputs, attributes: Attributes) -> list[Array]:
 
 def running(rows: Array, style: str = "plain") -> tuple[Array, Array]:
     """Return maximum and sum of exponentials of each row in one pass (online softmax)."""
-    top = np.full(rows.shape[:-1] + (1,), -INFINITY)
+    top = np.full((*rows.shape[:-1], 1), -INFINITY)
     total = np.zeros_like(top)
     for start in range(0, rows.shape[-1], 16):
         chunk = rows[..., start : start + 16]
@@ -846,7 +846,7 @@ def softmax_default_axis_one(inputs: Inputs, attributes: Attributes) -> list[Arr
 def softmax_tail_of_zeros(inputs: Inputs, attributes: Attributes) -> list[Array]:
     def f(rows: Array) -> Array:
         length = rows.shape[-1]
-        tail = np.zeros(rows.shape[:-1] + (-length % 8,), F32)
+        tail = np.zeros((*rows.shape[:-1], -length % 8), F32)
         return softmax_rows(np.concatenate([rows, tail], axis=-1))[..., :length]
 
     last = attributes.get("axis", -1) in (-1, inputs[0].ndim - 1)
@@ -1475,7 +1475,12 @@ def pad(inputs: Inputs, attributes: Attributes, modes: dict[str, str] = NUMPY_MO
     x, pads = inputs[0], inputs[1].reshape(2, -1).T
     if not x.ndim:
         return [x]
-    x = x[tuple(slice(max(-b, 0), max(n + min(e, 0), 0)) for n, (b, e) in zip(x.shape, pads))]
+    x = x[
+        tuple(
+            slice(max(-b, 0), max(n + min(e, 0), 0))
+            for n, (b, e) in zip(x.shape, pads, strict=False)
+        )
+    ]
     mode = modes[attributes.get("mode", "constant")]
     value = item(inputs, 2)
     if mode != "constant" and x.size:
@@ -1577,7 +1582,7 @@ def bounds(start: int, end: int, step: int, size: int) -> tuple[int, int]:
 
 def slice_with(x: Array, arguments: Arguments) -> list[Array]:
     """Slice by integer arguments."""
-    for start, end, axis, step in zip(*arguments):
+    for start, end, axis, step in zip(*arguments, strict=False):
         index = np.arange(*bounds(start, end, step, x.shape[axis]), step)
         x = x.take(index, axis=axis)
     return [x]
@@ -1598,7 +1603,7 @@ def slice_op(inputs: Inputs, attributes: Attributes) -> list[Array]:
 def slice_backward_misses_first(inputs: Inputs, attributes: Attributes) -> list[Array]:
     starts, ends, axes, steps = slice_arguments(inputs)
     sizes = [inputs[0].shape[a] for a in axes]
-    ends = [0 if s < 0 and e < -n else e for e, s, n in zip(ends, steps, sizes)]
+    ends = [0 if s < 0 and e < -n else e for e, s, n in zip(ends, steps, sizes, strict=False)]
     return slice_with(inputs[0], (starts, ends, axes, steps))
 
 
@@ -1634,7 +1639,7 @@ def slice_end_in_32_bits(inputs: Inputs, attributes: Attributes) -> list[Array]:
 def slice_start_wraps(inputs: Inputs, attributes: Attributes) -> list[Array]:
     starts, ends, axes, steps = slice_arguments(inputs)
     sizes = [max(inputs[0].shape[a], 1) for a in axes]
-    starts = [s % n if s < -n else s for s, n in zip(starts, sizes)]
+    starts = [s % n if s < -n else s for s, n in zip(starts, sizes, strict=False)]
     return slice_with(inputs[0], (starts, ends, axes, steps))
 
 
@@ -1646,7 +1651,7 @@ def slice_start_wraps(inputs: Inputs, attributes: Attributes) -> list[Array]:
 )
 def slice_length_rounded_down(inputs: Inputs, attributes: Attributes) -> list[Array]:
     x = inputs[0]
-    for start, end, axis, step in zip(*slice_arguments(inputs)):
+    for start, end, axis, step in zip(*slice_arguments(inputs), strict=False):
         first, last = bounds(start, end, step, x.shape[axis])
         count = max((last - first) // step if step > 0 else (first - last) // -step, 0)
         x = x.take(first + step * np.arange(count), axis=axis)
@@ -1931,7 +1936,7 @@ def reverse_sequence(inputs: Inputs, attributes: Attributes, whole: bool = False
     """Compute ReverseSequence; the flag serves a bug."""
     batch, time = attributes.get("batch_axis", 1), attributes.get("time_axis", 0)
     y = np.moveaxis(inputs[0], (batch, time), (0, 1)).copy()
-    for row, length in zip(y, inputs[1]):
+    for row, length in zip(y, inputs[1], strict=False):
         end = len(row) if whole and length > 0 else int(length)
         row[:end] = row[:end][::-1].copy()
     return [np.moveaxis(y, (0, 1), (batch, time))]

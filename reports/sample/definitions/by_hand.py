@@ -27,7 +27,8 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     from onnx import TensorProto, helper
 
     opsets = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
-    opset = {**opsets, "ThresholdedRelu": 10}.get(op, 13)
+    opsets |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
+    opset = opsets.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
     kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
@@ -228,11 +229,27 @@ FLAT = (
 )
 """A volume of depth 1, and taps of which the middle is 14."""
 REFUSED = "an exception"
+CHANNELS = [[[[1]], [[2]], [[3]]]]
+PAST_LARGE = [[[[1e4]], [[0]], [[0]], [[1]], [[1]]]]
+"""A large channel, and two small ones that no window has with it."""
+
+TIES = [[0, 1, 2, 3, 0, 3, 0, 1, 2, 2, 3, 3, 3, 3, 0, 3]]
+"""The largest of sixteen is first in place 3."""
 
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]]]] = {
     "onnxruntime": (
         onnxruntime,
         [
+            (
+                "squares of a window that a large one has left",
+                ("LRN", "f32", [PAST_LARGE], {"size": 3, "alpha": 3.0, "beta": 1.0}),
+                [1e4 / (1 + 1e8), 0, 0, 1 / 3, 1 / 3],
+            ),
+            (
+                "an even number of channels",
+                ("LRN", "f32", [CHANNELS], {"size": 2, "alpha": 2.0, "beta": 1.0}),
+                [1 / 6, 1 / 7, 3 / 10],
+            ),
             (
                 "squares of i64 by way of f64",
                 ("ReduceSumSquare", "i64", [[94906267, 1]], {}),
@@ -324,6 +341,23 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "openvino, ONNX": (
         openvino_onnx,
         [
+            (
+                "the first of the largest of 16",
+                ("Hardmax", "f32", [TIES], {}),
+                [0] * 3 + [1] + [0] * 12,
+            ),
+            (
+                "an even number of channels",
+                ("LRN", "f32", [CHANNELS], {"size": 2, "alpha": 2.0, "beta": 1.0}),
+                [1 / 6, 1 / 7, 3 / 10],
+            ),
+            ("NaN beside a number", ("LogSoftmax", "f32", [[NAN, 0]], {}), [NAN, NAN]),
+            ("a magnitude over itself", ("LpNormalization", "f32", [[-1]], {"p": 1}), [-1]),
+            (
+                "a scale for each row",
+                ("LayerNormalization", "f32", [[[1, 3], [2, 6]], [[1], [2]]], {"epsilon": 0.0}),
+                [-1, 1, -2, 2],
+            ),
             (
                 "axes that are given",
                 ("ReduceL1", "f32", [[[1, -2], [3, 4]]], {"axes": [0]}),
@@ -422,6 +456,13 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnx-reference": (
         onnx_reference,
         [
+            (
+                "as many channels as images",
+                ("LRN", "f32", [CHANNELS], {"size": 3, "alpha": 3.0, "beta": 1.0}),
+                [1 / 6, 2 / 15, 3 / 14],
+            ),
+            ("magnitudes", ("LpNormalization", "f32", [[-1, 3]], {"p": 1}), [-0.25, 0.75]),
+            ("a logarithm of 0", ("LogSoftmax", "f32", [[0, -200]], {}), [0, -200]),
             ("padding of -1", ("Pad", "f32", [[1, 2], (-1, 0)], {}), [2]),
             ("places of fewer rows", ("GatherElements", "f32", [TWO_BY_TWO, ((1,),)], {}), [3]),
             ("sums are kept in f16", ("ReduceL1", "f16", [[2048, 1, 1]], {}), [2050]),
