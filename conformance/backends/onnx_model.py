@@ -7,9 +7,16 @@ from typing import Any
 
 from conformance.backends.standalone_call import StandaloneCall
 from conformance.backends.versions import require_version
+from conformance.core.binding import Binding
+from conformance.core.operator import Operator, Output
 from conformance.dtypes import DTYPES, Array, name_of
-from conformance.errors import Unsupported
-from conformance.specification import find_spec, shipped_operators
+from conformance.errors import ConformanceError, Unsupported
+from conformance.specification import (
+    binding_of,
+    case_from_inputs,
+    find_spec,
+    shipped_operators,
+)
 
 PREFIX = "onnx."
 NEWEST = 23
@@ -75,7 +82,7 @@ def model_call(
         given.pop()
     spec = find_spec(op) if op in shipped_operators() else None
     deciding = [] if spec is None else [k for k, t in enumerate(spec.inputs) if t.entries]
-    results = len(schema.outputs if spec is None else spec.outputs)
+    ranks = [None] * len(schema.outputs) if spec is None else _ranks(spec, inputs, attributes)
     tensors = [
         None
         if data is None
@@ -86,8 +93,24 @@ def model_call(
         )
         for k, data in enumerate(given)
     ]
-    arguments = (name, int(version), dict(attributes), tensors, results)
+    arguments = (name, int(version), dict(attributes), tensors, ranks)
     return StandaloneCall(standalone_onnx.node_model, arguments)
+
+
+def _ranks(
+    spec: Operator, inputs: Sequence[Array | None], attributes: Mapping[str, Any]
+) -> list[int | None]:
+    """How many dimensions each result has, None of what is invalid."""
+    try:
+        binding = binding_of(spec, case_from_inputs(spec, inputs, attributes), tolerant=True)
+        return [_rank(spec, output, binding) for output in spec.outputs]
+    except ConformanceError:
+        return [None for _ in spec.outputs]
+
+
+def _rank(spec: Operator, output: Output, binding: Binding) -> int:
+    extents = output.shape or [*spec.define[output.name].at.values()]
+    return len(binding.flat(extents)) - sum(map(bool, binding.flat(output.omit)))
 
 
 def model(op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any]) -> bytes:

@@ -8,13 +8,14 @@ RELEASED = 5  # the first operator set after the very first that came with a rel
 
 
 def node_model(
-    name: str, version: int, attributes: dict[str, Any], tensors: list[Any], results: int
+    name: str, version: int, attributes: dict[str, Any], tensors: list[Any], ranks: list[Any]
 ) -> bytes:
-    """Serialise the model of an operator, with the first so many of its results.
+    """Serialise the model of an operator, with as many of its results as there are ``ranks``.
 
     Of each input, ``tensors`` has the element type and the shape, None for one that is not given,
     and the numbers of one that decides shapes: in models those are constants.
-    Inputs are called ``X``, ``X1``, ``X2`` and so on.
+    Inputs are called ``X``, ``X1``, ``X2`` and so on. A result has as many dimensions as ONNX
+    infers, or else as its rank says, which may be None.
     Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
     """
     schema = defs.get_schema(name, version, "")
@@ -33,7 +34,7 @@ def node_model(
         helper.make_tensor_value_info(
             output.name, kinds.get(output.type_str, TensorProto.INT64), None
         )
-        for output in schema.outputs[:results]
+        for output in schema.outputs[: len(ranks)]
     ]
     node = helper.make_node(name, names, [output.name for output in outputs])
     for key, value in attributes.items():
@@ -52,10 +53,12 @@ def node_model(
     )
     # Some readers want the number of dimensions; how many elements come out is theirs to say.
     inferred = shape_inference.infer_shapes(proto).graph.output
-    for output, known in zip(proto.graph.output, inferred):  # noqa: B905 - 3.9
+    for output, known, rank in zip(proto.graph.output, inferred, ranks):  # noqa: B905 - 3.9
         if known.type.tensor_type.HasField("shape"):
+            rank = len(known.type.tensor_type.shape.dim)
+        if rank is not None:
             shape = output.type.tensor_type.shape
             shape.SetInParent()
-            for _ in known.type.tensor_type.shape.dim:
+            for _ in range(rank):
                 shape.dim.add()
     return bytes(proto.SerializeToString())

@@ -23,7 +23,7 @@ SAMPLES = Path(__file__).parents[2] / "reports" / "sample" / "definitions"
 TEXT = (SAMPLES / "README.md").read_text("utf-8")
 
 OF_ONNX = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
-OF_ONNX |= {"ThresholdedRelu": 10}
+OF_ONNX |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
 """The versions of ONNX's operators that the cases by hand are of, if not 13."""
 
 
