@@ -6,12 +6,13 @@ operator refuses is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
 from typing import Any
 
+import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -42,6 +43,9 @@ TRIES = 100
 
 DRAWS = 12
 """Draws for a case of a Hypothesis strategy, at most."""
+
+BEYOND = 1 << 40
+"""A number that is not of 32 bits, and whose products with indices are of 64."""
 
 FAR = 1 << 100
 """Where integers are really drawn: see :data:`conformance.generate.strategies.FAR`."""
@@ -135,6 +139,7 @@ class Draw:
     integer: Callable[[int, int], int]
     values: dict[str, Any] = field(default_factory=dict)
     max_terms: int = MAX_TERMS
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def case(self, dtypes: tuple[str, ...]) -> Case | None:
         """A case; None if what was drawn is not valid."""
@@ -143,6 +148,7 @@ class Draw:
             variable: self.pick(tuple(t for t in allowed if not dtypes or t in dtypes) or allowed)
             for variable, allowed in operator.types.items()
         }
+        self.types = types
         self.groups()
         lists = [a for a in operator.attributes.values() if a.list]
         attributes = self.attributes([a for a in operator.attributes.values() if not a.list])
@@ -300,7 +306,8 @@ class Draw:
                 entries = tensor.entries
                 if entries.list:
                     count = int(self.evaluate(tensor.shapes[0][0]))
-                    operands[tensor.name] = self.listed(entries, count)
+                    dtype = self.types.get(tensor.type, tensor.type)
+                    operands[tensor.name] = self.listed(entries, count, dtype)
                 else:
                     operands[tensor.name] = self.entries_of(entries)
         return shapes, operands
@@ -309,8 +316,11 @@ class Draw:
         """The entries of a tensor that decides shapes, one for each axis."""
         return tuple(self.extent() for _ in self.values[str(entries.per)])
 
-    def listed(self, entries: Attribute, count: int) -> tuple[int, ...]:
-        """The entries of a tensor that is a list: axes, or any numbers."""
+    def listed(self, entries: Attribute, count: int, dtype: str) -> tuple[int, ...]:
+        """The entries of a tensor that is a list: axes, or any numbers.
+
+        Numbers near the ends of their type are among them, which stand for no end of a slice.
+        """
         group = self.operator.axis_lists.get(entries.name)
         if group is not None:
             return tuple(self.some_axes(group, count))
@@ -321,6 +331,9 @@ class Draw:
                 kept if self.one_in(3) else extent
                 for kept, extent in zip(listed, extents, strict=False)
             ]
+        if count and self.one_in(6):
+            far = min(int(np.iinfo(DTYPES[dtype].numpy).max), BEYOND)
+            listed[self.integer(0, count - 1)] = self.pick((-far, far))
         return tuple(listed)
 
     def repeated(self) -> list[int]:

@@ -166,6 +166,7 @@ def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64
     )
     with np.errstate(invalid="ignore"):
         bins = np.clip(np.ceil(4 * distance / np.maximum(available, 1)), 1, 4)
+    bins = np.nan_to_num(bins, nan=4)  # from one infinity to the other, where both are accepted
     bins = np.where((got_ordinals < lo) | (got_ordinals > hi) | nan, len(INTERVAL_BINS) - 1, bins)
     bins = np.where((got_ordinals == expected) | (nan & not_a_number), 0, bins).astype(np.int64)
     unchecked = answer.unchecked(precision)
