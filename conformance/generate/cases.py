@@ -285,9 +285,10 @@ class Draw:
             return bool(self.integer(0, 1))
         if attribute.type in DTYPES:
             return self.pick(FLOATS)
-        if attribute.min is None:  # few cases with negative padding are valid
-            number = self.integer(0, 4)
-            return -1 if number == 4 else number
+        if attribute.min is None:  # few cases with negative padding are valid, but any axis is
+            below = 1 if attribute.list or attribute.per else 4
+            number = self.integer(0, 3 + below)
+            return 3 - number if number > 3 else number
         high = attribute.min + 3 if attribute.max is None else attribute.max
         return self.integer(attribute.min, high)
 
