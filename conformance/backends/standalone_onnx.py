@@ -10,7 +10,7 @@ RELEASED = 5  # the first operator set after the very first that came with a rel
 def node_model(
     name: str, version: int, attributes: dict[str, Any], tensors: list[Any], ranks: list[Any]
 ) -> bytes:
-    """Serialise the model of an operator, with as many of its results as there are ``ranks``.
+    """Serialise the model of an operator, with a result for each of ``ranks``.
 
     Of each input, ``tensors`` has the element type and the shape, None for one that is not given,
     and the numbers of one that decides shapes: in models those are constants.

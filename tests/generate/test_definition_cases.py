@@ -15,7 +15,7 @@ from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator, shipped_names
 from conformance.core.operator_reader import read_operator
-from conformance.core.patterns import GENERAL, fill
+from conformance.core.patterns import GENERAL, WHOLE, fill
 from conformance.core.real import Machine
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase, SpecError, UsageError
@@ -91,7 +91,7 @@ def test_much_of_a_convolution_is_drawn() -> None:
     }  # fmt: skip
     assert any(case.attributes.get("group", 1) > 1 for case in cases)
     patterns = {pattern for case in cases for pattern in case.pattern.split("+")}
-    assert patterns == set(GENERAL) - {"factors"}
+    assert patterns == set(GENERAL) - WHOLE
 
 
 def test_batches_and_vectors_of_a_product_are_drawn() -> None:
@@ -116,7 +116,7 @@ def test_a_type_that_there_is_not_is_refused() -> None:
 def filled(pattern: str, seed: int, shape: tuple[int, int]) -> list[np.ndarray]:
     """Both factors of a product, of the same pattern and shape."""
     shapes = {"A": shape, "B": shape}
-    types = {"T": "i32" if pattern == "factors" else "f32"}
+    types = {"T": "i32" if pattern in WHOLE else "f32"}
     case = Case("onnx.MatMul-13", types, shapes, {}, {}, f"{pattern}+{pattern}", seed)
     return [
         array for array in inputs_of(load_operator("onnx.MatMul-13"), case) if array is not None
