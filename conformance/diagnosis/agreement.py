@@ -172,18 +172,12 @@ class ObservedVector:
             *(np.ascontiguousarray(output).tobytes() for output in predicted),
         )
         if fingerprint not in known_agreements:
-            known_agreements[fingerprint] = self._compared_if_near(implementation, predicted)
+            free = self._free(implementation, predicted)
+            near = self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
+            known_agreements[fingerprint] = (
+                self._compared(implementation, predicted) if near else Agreement.NONE
+            )
         return known_agreements[fingerprint]
-
-    def _compared_if_near(
-        self, implementation: Implementation, predicted: list[Array]
-    ) -> Agreement:
-        """Compare outputs, of which most show at once that they are others."""
-        if not self._has_shapes_of(predicted):
-            return Agreement.NONE
-        free = self._free(implementation, predicted)
-        near = self._resembles(implementation, predicted, free) or self._may_overflow(predicted)
-        return self._compared(implementation, predicted, free) if near else Agreement.NONE
 
     def explained(self, implementation: Implementation) -> frozenset[int]:
         """Return the numbers of wrong outputs that equal an implementation's in every element."""
@@ -211,11 +205,11 @@ class ObservedVector:
         predicted = self._evaluator.under(implementation)
         if predicted is self._evaluator.outputs:
             return Agreement.NONE
-        agreement = self._compared_if_near(implementation, predicted)
+        agreement = self._compared(implementation, predicted)
         for name in self.vector.readings if agreement is Agreement.NONE else ():
             both = self._beside(implementation, name, interpretations)
             if both is not None:
-                agreement = agreement or self._compared_if_near(both, self._evaluator.under(both))
+                agreement = agreement or self._compared(both, self._evaluator.under(both))
         return agreement
 
     def _beside(
@@ -379,11 +373,12 @@ class ObservedVector:
         pairs = zip(self.outputs, predicted, strict=True)
         return all(a.shape == b.shape and a.dtype == b.dtype for a, b in pairs)
 
-    def _compared(
-        self, implementation: Implementation, predicted: list[Array], free: list[Mask]
-    ) -> Agreement:
+    def _compared(self, implementation: Implementation, predicted: list[Array]) -> Agreement:
         assert self.outputs is not None
+        if not self._has_shapes_of(predicted):
+            return Agreement.NONE
         pairs = list(zip(self.outputs, predicted, strict=True))
+        free = self._free(implementation, predicted)
         alike = [
             equal_values(got, other) | ungraded
             for (got, other), ungraded in zip(pairs, free, strict=True)
