@@ -736,7 +736,7 @@ def rms_normalization(inputs: Inputs, attributes: Attributes) -> list[Tensor]:
 def batch_normalization(inputs: Inputs, attributes: Attributes) -> list[Tensor]:
     """Normalize each channel with the given mean and variance."""
     if attributes.get("training_mode", 0):
-        raise NotImplementedError("training mode")
+        raise ValueError("the definition that this is compared with has no training mode")
     x, scale, bias, middle, spread = [required(inputs, position) for position in range(5)]
     epsilon = real(attributes, "epsilon", 1e-5)
 
