@@ -28,11 +28,11 @@ class DType:
     ``emin`` and ``emax`` the exponents of the smallest and largest normal binade (IEEE 754-2019,
     section 3.3): the largest finite value is ``(2 - 2**(1 - digits)) * 2**emax`` and the smallest
     subnormal ``2**quantum``. Of integer types ``digits`` is the number of bits below the topmost
-    one, which signed and unsigned types of a width share.
+    one, which signed and unsigned types of a width share; truth values are 0 and 1, and have none.
     """
 
     name: str
-    kind: str  # "float", "int" or "uint"
+    kind: str  # "float", "int", "uint" or "bool"
     numpy: np.dtype[Any]
     storage: np.dtype[Any]
     digits: int = 0
@@ -45,11 +45,17 @@ class DType:
         return self.kind == "float"
 
     @cached_property
+    def limits(self) -> tuple[int, int]:
+        """The lowest and the largest number of a type without fractions."""
+        top = 1 << self.digits
+        return (-top, top - 1) if self.kind == "int" else (0, 2 * top - 1)
+
+    @cached_property
     def lowest(self) -> Any:
         """The lowest finite number, as a numpy scalar of this type."""
         if self.is_float:
             return self.from_ordinals(np.asarray([1 - self.infinity]))[0]
-        return self.numpy.type(np.iinfo(self.numpy).min)
+        return self.numpy.type(self.limits[0])
 
     @cached_property
     def bottom(self) -> Any:
@@ -173,6 +179,7 @@ DTYPES: dict[str, DType] = {
         _integer("u8", "uint", "<u1"),
         _integer("i32", "int", "<i4"),
         _integer("i64", "int", "<i8"),
+        DType("bool", "bool", np.dtype("?"), np.dtype("?"), onnx="BOOL"),
     )
 }
 
@@ -226,8 +233,8 @@ def narrowed(values: Array, dtype: DType, rounding: str = "nearest") -> Array:
 
 def _clipped(values: Array, dtype: DType) -> Array:
     """Whole numbers in another integer type, those beyond its range as its largest or lowest."""
-    source, target = np.iinfo(values.dtype), np.iinfo(dtype.numpy)
-    low, high = max(source.min, target.min), min(source.max, target.max)
+    source, (lowest, largest) = np.iinfo(values.dtype), dtype.limits
+    low, high = max(source.min, lowest), min(source.max, largest)
     return np.clip(values, values.dtype.type(low), values.dtype.type(high)).astype(dtype.numpy)
 
 
@@ -236,7 +243,7 @@ def _saturated(values: Array, dtype: DType, *, both: bool) -> Array:
 
     ``both``: what is too large becomes the largest number that both types have.
     """
-    largest = np.iinfo(dtype.numpy).max
+    largest = dtype.limits[1]
     if both and float(values.dtype.type(largest)) > largest:
         largest = int(np.nextafter(values.dtype.type(largest), values.dtype.type(0)))
     wide = np.nan_to_num(values.astype(np.float64), nan=0.0)

@@ -184,4 +184,4 @@ def test_lists_of_names_are_filled_in() -> None:
     raw = json.loads((ROOT / "conformance/probe/probe.schema.json").read_text("utf-8"))
     assert raw["$defs"]["dtype"] == {"$comment": "element-types", "type": "string"}
     filled = load_schema("probe/probe.schema.json").rules["$defs"]["dtype"]
-    assert filled == {"enum": ["f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64"]}
+    assert filled == {"enum": ["f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64", "bool"]}

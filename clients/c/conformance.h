@@ -66,6 +66,7 @@ typedef enum {
     CF_F16, CF_BF16, CF_F32, CF_F64,
     CF_I8, CF_I16, CF_I32, CF_I64,
     CF_U8, CF_U16, CF_U32, CF_U64,
+    CF_BOOL,
     CF_TYPES
 } cf_dtype;
 
@@ -107,14 +108,15 @@ typedef struct {
 
 static inline size_t cf_size_of(cf_dtype dtype)
 {
-    static const unsigned char sizes[CF_TYPES] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+    static const unsigned char sizes[CF_TYPES] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
     return sizes[dtype];
 }
 
 static inline const char *cf_name_of(cf_dtype dtype)
 {
     static const char *const names[CF_TYPES] = {"f16", "bf16", "f32", "f64", "i8",  "i16",
-                                                "i32", "i64",  "u8",  "u16", "u32", "u64"};
+                                                "i32", "i64",  "u8",  "u16", "u32", "u64",
+                                                "bool"};
     return names[dtype];
 }
 

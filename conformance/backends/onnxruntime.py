@@ -32,7 +32,7 @@ WITHOUT_F64 = (
 # Models in f16 run too: what has no kernel is cast to f32 and back.
 CAPABILITIES = Capabilities(
     operators=("onnx.*",),
-    dtypes=("f16", "f32", "f64", "i8", "i32", "i64", "u8"),
+    dtypes=("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"),
     excluding=(
         *(
             Exclusion(
@@ -49,6 +49,11 @@ CAPABILITIES = Capabilities(
                 reason="the CPU provider has no kernel of Gemm for integers",
             )
             for version in (9, 11, 13)  # those before have none of these types
+        ),
+        Exclusion(
+            op="onnx.Where-*",
+            when="T == bool",
+            reason="the CPU provider has no kernel of Where for bool",
         ),
         Exclusion(
             op="onnx.ConvTranspose-*",

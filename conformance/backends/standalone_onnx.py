@@ -18,6 +18,11 @@ def node_model(
     infers, or else as its rank says, which may be None.
     Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
     """
+
+    def only(output: Any) -> Any:
+        """Return the type of a result that no input has."""
+        return TensorProto.BOOL if {*output.types} == {"tensor(bool)"} else TensorProto.INT64
+
     schema = defs.get_schema(name, version, "")
     names, inputs, constants, kinds = [], [], [], {}
     formals = [schema.inputs[min(k, len(schema.inputs) - 1)] for k in range(len(tensors))]
@@ -31,9 +36,7 @@ def node_model(
             else:
                 inputs.append(helper.make_tensor_value_info(names[-1], kind, shape))
     outputs = [
-        helper.make_tensor_value_info(
-            output.name, kinds.get(output.type_str, TensorProto.INT64), None
-        )
+        helper.make_tensor_value_info(output.name, kinds.get(output.type_str, only(output)), None)
         for output in schema.outputs[: len(ranks)]
     ]
     node = helper.make_node(name, names, [output.name for output in outputs])

@@ -181,6 +181,6 @@ def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:
             numbers.pop()
         yield " ".join(("   ", *numbers, size))
         return
-    exact = data if data.dtype.kind in "iu" else data.astype(np.float64)
+    exact = data if data.dtype.kind in "iub" else data.astype(np.float64)
     text = np.array2string(exact, max_line_width=width - 4, floatmode="maxprec")
     yield from (f"    {line}".rstrip() for line in text.splitlines())

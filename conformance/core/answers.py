@@ -244,4 +244,4 @@ def same(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
 def _equal(a: Array | None, b: Array | None) -> bool:
     if a is None or b is None:
         return a is b
-    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
+    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind not in "iub")

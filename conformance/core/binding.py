@@ -14,7 +14,6 @@ from conformance.core.operator import Attribute, Dimension, Operator, Tensor, st
 from conformance.core.plain import PlainVisitor
 from conformance.core.text_difference import text_difference
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, InvalidCase
 
 Shape = tuple[int, ...]
@@ -208,7 +207,7 @@ class Binding:
 
     def _entry(self, attribute: Attribute, entry: Any) -> Any:
         name, spelling = attribute.name, attribute.spelling
-        if attribute.type in DTYPES:
+        if attribute.is_fraction:
             try:
                 return stored(entry, attribute.type)
             except (ValueError, TypeError, OverflowError):
@@ -241,6 +240,30 @@ class Binding:
         while item.op == "where" and not item.args[0].kind.per:
             item = item.args[1 if self.evaluate(item.args[0]) else 2]
         return item
+
+    def positions(self, name: str, shape: Shape, indices: Sequence[Any]) -> list[Any]:
+        """Return positions in an input, which may lack dimensions, or be stretched."""
+        tensor = self.operator.tensors[name]
+        items = self.items(tensor)
+        if items is not tensor.shapes[0]:
+            keys = {self.settled(item).key for item in items}
+            indices = [
+                index
+                for item, index in zip(tensor.shapes[0], indices, strict=True)
+                if self.settled(item).key in keys
+            ]
+        single = sum(not item.kind.per for item in items)
+        at: list[Any] = []
+        for item, index in zip(items, indices, strict=True):
+            entries = list(index) if isinstance(index, tuple) else [index]
+            if self.stretches(item):
+                entries = entries[len(entries) - (len(shape) - single) :]
+                entries = [e * 0 if n == 1 else e for e, n in zip(entries, shape, strict=False)]
+            at += entries
+        if tensor.broadcast:
+            at = at[len(at) - len(shape) :]
+            at = [entry * 0 if n == 1 else entry for entry, n in zip(at, shape, strict=True)]
+        return at
 
     def _solve(self, tensor: Tensor) -> None:
         """Give the dimensions that a tensor's shape names their values."""

@@ -119,16 +119,15 @@ class Evaluation:
         return {self.operator.tensors[n].type: name_of(a.dtype) for n, a in self.inputs.items()}
 
     def input(self, name: str) -> Real | Array:
-        """Return an input: reals, or an array of whole numbers that indices may use."""
+        """Return an input: reals, truth values, or whole numbers that indices may use."""
         if name not in self._sources:
             array = self.inputs[name]
             dtype = DTYPES[name_of(array.dtype)]
-            tensor = self.operator.tensors[name]
-            is_whole = tensor.type in DTYPES and not DTYPES[tensor.type].is_float
-            if is_whole or tensor.ends is not None:
-                self._sources[name] = array.astype(np.int64)
-            else:
+            holds = self.operator.names.scope[name].holds
+            if holds == "real":
                 self._sources[name] = source(array, dtype, self.machine)
+            else:
+                self._sources[name] = array.astype(np.bool_ if holds == "bool" else np.int64)
         return self._sources[name]
 
     def put(self, name: str, numbers: Real) -> None:
@@ -401,9 +400,9 @@ def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[n
 
 
 def _fits_type(value: Number, dtype: DType, rounding: str) -> NDArray[np.bool_]:
-    limits = np.iinfo(dtype.numpy)
+    low, high = dtype.limits
     whole, has_value = _whole(value, rounding)
-    return np.asarray(has_value & (whole >= limits.min) & (whole <= limits.max), np.bool_)
+    return np.asarray(has_value & (whole >= low) & (whole <= high), np.bool_)
 
 
 def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
@@ -413,11 +412,11 @@ def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
     """
     if dtype.is_float:
         return exact.rounded(value, dtype)
-    limits = np.iinfo(dtype.numpy)
-    low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
+    low, high = dtype.limits
+    count = high - low + 1
     whole = np.asarray((_whole(value, rounding)[0] - low) % count + low, object)
     array: Array = whole.astype(dtype.numpy)
     if value.special is None:
         return array
-    array = np.where(np.isposinf(value.special), limits.max, array)
+    array = np.where(np.isposinf(value.special), high, array)
     return np.where(np.isneginf(value.special), low, array).astype(dtype.numpy)

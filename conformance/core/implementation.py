@@ -282,7 +282,7 @@ class _Mutated(Evaluation):
 
     def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
         if not isinstance(value, Real):
-            return np.where(mask, 0, value)
+            return np.where(mask, value.dtype.type(0), value)
         blank = source(np.asarray(filler, np.float32), DTYPES["f32"], self.machine)
         return bounds.choose(mask, blank, value)
 
@@ -322,7 +322,7 @@ class _MutatedMachine(_Mutated, Simulation):
 
     def _filled(self, value: Real | Array, mask: NDArray[np.bool_], filler: float) -> Real | Array:
         if not isinstance(value, Real):
-            return np.where(mask, 0, value)
+            return np.where(mask, value.dtype.type(0), value)
         assert isinstance(value.value, Number)
         return Real(Number(np.where(mask, filler, value.value.num)))
 

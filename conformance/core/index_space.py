@@ -48,8 +48,9 @@ COMPARISONS = ("==", "!=", "<", "<=")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a definition gives: reals or whole numbers, and where the document gives no value.
+    """What a definition gives, and where the document gives no value.
 
+    These are reals, whole numbers or truth values.
     ``choices`` are the whole numbers that are allowed for each element, on an axis of their own
     that is filled up with -1; None where each element has a single one.
     """
@@ -235,7 +236,7 @@ class IndexSpace(PlainVisitor):
         holds = False if definition.unspecified is None else self.visit(definition.unspecified)
         unspecified = self._arranged(np.asarray(holds))
         self._refuse_nothing(unspecified)
-        if definition.finish.kind.type == "int":
+        if definition.finish.kind.type in ("int", "bool"):
             array = self._arranged(np.asarray(self.visit(definition.finish)))
             if self.doubts:
                 raise EvaluationError(f"{definition.name} is decided by numbers that are rounded")
@@ -451,8 +452,8 @@ class IndexSpace(PlainVisitor):
             at = self._positions(name, indices)
         else:
             absent = evaluation.operator.tensors[name].absent
-            if node.kind.type == "int":
-                return int(absent or 0)
+            if node.kind.type != "real":
+                return bool(absent) if node.kind.type == "bool" else int(absent or 0)
             return self.constant(absent)
         return self._picked_at(name, at, source)
 
@@ -507,30 +508,8 @@ class IndexSpace(PlainVisitor):
         return np.where(inside, picked, self.visit(policy))
 
     def _positions(self, name: str, indices: list[Any]) -> list[Any]:
-        """Positions in a tensor as it is given: it may lack dimensions, or be stretched."""
-        evaluation = self.evaluation
-        tensor, shape = evaluation.operator.tensors[name], evaluation.inputs[name].shape
-        items = evaluation.binding.items(tensor)
-        if items is not tensor.shapes[0]:
-            settled = evaluation.binding.settled
-            keys = {settled(item).key for item in items}
-            indices = [
-                index
-                for item, index in zip(tensor.shapes[0], indices, strict=True)
-                if settled(item).key in keys
-            ]
-        single = sum(not item.kind.per for item in items)
-        at: list[Any] = []
-        for item, index in zip(items, indices, strict=True):
-            entries = list(_entries(index))
-            if evaluation.binding.stretches(item):
-                entries = entries[len(entries) - (len(shape) - single) :]
-                entries = [e * 0 if n == 1 else e for e, n in zip(entries, shape, strict=False)]
-            at += entries
-        if tensor.broadcast:
-            at = at[len(at) - len(shape) :]
-            at = [entry * 0 if n == 1 else entry for entry, n in zip(at, shape, strict=True)]
-        return at
+        shape = self.evaluation.inputs[name].shape
+        return self.evaluation.binding.positions(name, shape, indices)
 
     # -- combining
 

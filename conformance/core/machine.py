@@ -149,13 +149,13 @@ class Simulation(Evaluation):
 
         A machine that saturates has the largest of its numbers that are in the type instead.
         """
-        limits = np.iinfo(dtype.numpy)
-        low, count = int(limits.min), 1 << (8 * dtype.numpy.itemsize)
+        low, high = dtype.limits
+        count = high - low + 1
         held = np.nan_to_num(values, posinf=0.0, neginf=0.0)
         integers: Any = np.frompyfunc(int, 1, 1)(held)
         if self.style.saturates:
-            largest = float(limits.max)
-            if int(largest) > limits.max:  # it has no number of its own in f64
+            largest = float(high)
+            if int(largest) > high:  # it has no number of its own in f64
                 largest = float(np.nextafter(largest, 0))
             held_largest = fitted(largest, DTYPES[self.style.computes], "toward_zero")
             wrapped = np.clip(integers, low, int(held_largest))

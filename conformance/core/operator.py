@@ -17,7 +17,7 @@ from typing import Any
 from conformance.core.functions import of_type
 from conformance.core.parser import parse
 from conformance.core.tree import NO_NAMES, Kind, Node
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, FLOATS
 from conformance.errors import ExpressionError
 
 SKIP = "skip"
@@ -52,8 +52,12 @@ class Attribute:
     words: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def is_fraction(self) -> bool:
+        return self.type in FLOATS
+
+    @property
     def kind(self) -> Kind:
-        type_ = "rational" if self.type in DTYPES else self.type
+        type_ = "rational" if self.is_fraction else self.type
         if self.list:
             return Kind("list", holds=type_)
         return Kind(type_, self.per, words=frozenset(self.values))

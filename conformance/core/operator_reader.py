@@ -230,7 +230,7 @@ class _Reader:
         entries = default if isinstance(default, list) else [default]
         if attribute.type == "word":
             return all(entry in attribute.values for entry in entries)
-        if attribute.type in DTYPES:
+        if attribute.is_fraction:
             return all(fraction_of(entry) is not None for entry in entries)
         return all(type(entry).__name__ == attribute.type for entry in entries)
 
@@ -288,17 +288,20 @@ class _Reader:
         return replace(tensor, ends=(low, high))
 
     def _holds(self, path: Path, variable: str) -> str:
-        """The type of a tensor's elements as expressions see it: whole numbers only are plain."""
+        """The type of a tensor's elements as expressions see it: truth values are plain, too."""
         types = self.data["types"]
         if variable not in types and variable not in DTYPES:
             self.source.unknown(path, f"'{variable}' is not a type of this file", variable, types)
+        if types.get(variable, [variable]) == ["bool"]:
+            return "bool"
         # A type variable that is integers alone holds what may be an index, or be computed with.
         return "int" if variable in DTYPES and not DTYPES[variable].is_float else "real"
 
     def _is_whole(self, variable: str) -> bool:
         """Whether all that a type can be are whole numbers."""
         dtypes = self.data["types"].get(variable, [variable])
-        return not any(dtype in DTYPES and DTYPES[dtype].is_float for dtype in dtypes)
+        kinds = {DTYPES[dtype].kind for dtype in dtypes if dtype in DTYPES}
+        return kinds.isdisjoint(("float", "bool"))
 
     def definition(self, name: str, raw: Mapping[str, Any]) -> Definition:
         path: Path = ("define", name)
@@ -357,7 +360,7 @@ class _Reader:
             unspecified,
             raw.get("rounding", ""),
         )
-        holds = "int" if finish.kind.type == "int" else "real"
+        holds = finish.kind.type if finish.kind.type in ("int", "bool") else "real"
         self.bind(path, Kind("tensor", holds=holds), name)
         self.shapes[name] = [extent.kind.per for extent in at.values()]
         return definition
@@ -373,9 +376,11 @@ class _Reader:
     ) -> Node:
         """The value of each element, over what is not combined away, or was chosen."""
         if "value" in raw:
-            return self.parse((*path, "value"), raw["value"], *NUMERIC, scope=scope)
+            return self.parse((*path, "value"), raw["value"], *NUMERIC, "bool", scope=scope)
         inner = finishing_scope(scope, at)
-        node = self.parse((*path, "finish"), raw.get("finish", "total"), *NUMERIC, scope=inner)
+        node = self.parse(
+            (*path, "finish"), raw.get("finish", "total"), *NUMERIC, "bool", scope=inner
+        )
         gone = sorted(node.kind.indices & over.keys())
         if gone and "_" not in combine:
             message = f"'{gone[0]}' is combined away"

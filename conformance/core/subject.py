@@ -130,7 +130,7 @@ class Subject:
     @cached_property
     def _leaves_open(self) -> bool:
         """Whether elements may have no value to check though no partial sum overflows."""
-        if any(array.dtype.kind in "iu" for array in self.outputs):
+        if any(array.dtype.kind in "iub" for array in self.outputs):
             return True
         return any(d.unspecified is not None for d in self.operator.define.values())
 

@@ -29,7 +29,7 @@ from conformance.core.watch import (
     readable,
     shortened,
 )
-from conformance.dtypes import DTYPES, Array
+from conformance.dtypes import Array
 from conformance.errors import ConformanceError
 from conformance.model import Case
 
@@ -301,14 +301,14 @@ def _departs(attribute: Attribute, value: Any) -> bool:
 
 
 def _exact(attribute: Attribute, default: Any) -> Any:
-    return stored(default, attribute.type) if attribute.type in DTYPES else default
+    return stored(default, attribute.type) if attribute.is_fraction else default
 
 
 def _value_text(attribute: Attribute, entry: Any) -> str:
     """What is said of an entry: words and small numbers by themselves, fractions beside 0 and 1."""
     if attribute.type in ("word", "bool"):
         return f"is {str(entry).lower() if attribute.type == 'bool' else entry}"
-    if attribute.type in DTYPES:
+    if attribute.is_fraction:
         if entry in (0, 1):
             return f"is {entry}"
         return "is negative" if entry < 0 else "is below 1" if entry < 1 else "is above 1"

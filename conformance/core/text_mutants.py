@@ -141,7 +141,8 @@ class _Grammar:
             for tree in definition.trees():
                 kinds |= {str(n.value): n.kind.type for n in tree.walk() if n.op == "read"}
         for name, definition in self.operator.define.items():
-            kinds[name] = "int" if definition.finish.kind.type == "int" else "real"
+            kind = definition.finish.kind.type
+            kinds[name] = kind if kind in ("int", "bool") else "real"
         return {name: Kind("tensor", holds=holds) for name, holds in kinds.items()}
 
     def texts(self) -> Iterator[Text]:

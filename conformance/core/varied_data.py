@@ -63,7 +63,7 @@ def _one(flat: Array, words: Words, *, place: int, late: bool) -> None:
 
 def _low(flat: Array, _words: Words) -> None:
     """Flip low bits of all numbers, of floats only of normal ones; of bf16 none."""
-    if flat.dtype.kind in "iu":
+    if flat.dtype.kind in "iub":
         flat ^= flat.dtype.type(1)
     elif flat.dtype.kind == "f":
         usual = np.isfinite(flat) & (np.abs(flat) >= np.finfo(flat.dtype).tiny)
@@ -86,7 +86,12 @@ def _swap(flat: Array, words: Words, *, place: int) -> None:
 
 
 def _beyond(flat: Array, index: int) -> int | float:
-    """A number so much larger than all that a mean of all shows it, as far as the type allows."""
+    """A number so much larger than all that a mean of all shows it, as far as the type allows.
+
+    Of truth values it is the other one.
+    """
+    if flat.dtype.kind == "b":
+        return not flat[index]
     times = 1 << flat.size.bit_length() + 1
     if flat.dtype.kind in "iu":
         most = np.iinfo(flat.dtype)

@@ -231,7 +231,8 @@ _RULES: Mapping[str, Rule] = {
 class IndexWatch(Watch):
     """A watch over the index space of a definition: reads outside of tensors, and terms kept.
 
-    Whole numbers in tensors come from ``inputs``; what depends on others is not seen.
+    Whole numbers and truth values in tensors come from ``inputs``; what depends on others is not
+    seen.
     """
 
     def __init__(
@@ -305,14 +306,15 @@ class IndexWatch(Watch):
                 self._look(arg)
 
     def read(self, node: Node) -> Any:
-        """Read whole numbers of an input."""
+        """Read whole numbers, or truth values, of an input."""
         self._look_at_read(node)
-        array = self.inputs.get(str(node.value))
+        name = str(node.value)
+        array = self.inputs.get(name)
         if array is None:
-            raise EvaluationError(f"{node.value} is not given")
-        at = [entry for arg in node.args for entry in entries_of(self.visit(arg))]
+            raise EvaluationError(f"{name} is not given")
+        at = self.binding.positions(name, array.shape, [self.visit(arg) for arg in node.args])
         safe = [np.clip(np.asarray(i), 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
-        return array.astype(np.int64)[tuple(safe)]
+        return array.astype(np.int64 if node.kind.type == "int" else np.bool_)[tuple(safe)]
 
     def _look_at_read(self, node: Node) -> None:
         name = str(node.value)

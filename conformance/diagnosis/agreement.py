@@ -329,7 +329,7 @@ class ObservedVector:
         for got, other, room, ungraded in compared:
             close = np.abs(ordinals(got) - ordinals(other)) <= NEAR
             close |= ungraded
-            if got.dtype.kind not in "iu":
+            if got.dtype.kind not in "iub":
                 with np.errstate(all="ignore"):
                     actual, predicted_values = got.astype(np.float64), other.astype(np.float64)
                     off = np.abs(actual - predicted_values)
@@ -340,7 +340,7 @@ class ObservedVector:
             near += int(np.count_nonzero(close))
             total += got.size
         if implementation.accumulators or any(
-            room is None and got.dtype.kind not in "iu"
+            room is None and got.dtype.kind not in "iub"
             for got, room in zip(self.outputs, self._tolerances, strict=True)
         ):
             return 2 * near >= total
@@ -395,9 +395,9 @@ class ObservedVector:
         if not any(outliers.any() for outliers in outside):
             return Agreement.WITHIN
         # Of windows without data what is not finite shows that they are, and their indices nothing.
-        valued = any(got.dtype.kind not in "iu" for got in self.outputs)
+        valued = any(got.dtype.kind not in "iub" for got in self.outputs)
         if any(
-            not valued if got.dtype.kind in "iu" else np.isfinite(got[outliers].astype("f8")).any()
+            not valued if got.dtype.kind in "iub" else np.isfinite(got[outliers].astype("f8")).any()
             for got, outliers in zip(self.outputs, outside, strict=True)
             if outliers.any()
         ):
@@ -415,7 +415,7 @@ class ObservedVector:
         """
         assert self.outputs is not None
         for got, other, room in zip(self.outputs, predicted, self._tolerances, strict=True):
-            if got.dtype.kind in "iu":
+            if got.dtype.kind in "iub":
                 continue
             with np.errstate(all="ignore"):
                 actual, predicted_values = got.astype(np.float64), other.astype(np.float64)

@@ -71,7 +71,7 @@ def _differ(spec: Operator, vector: Vector, implementation: Sequence[Implementat
     first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(
         (a.shape, a.dtype) != (b.shape, b.dtype)
-        or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
+        or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iub")
         for other in other_outputs
         for a, b in zip(first, other, strict=True)
     )

@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 def ordinals(array: Array) -> NDArray[np.int64]:
     """Map values to integers in the same order; integers to themselves."""
-    if array.dtype.kind in "iu":
+    if array.dtype.kind in "iub":
         return array.astype(np.int64)
     return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
 

@@ -283,7 +283,7 @@ class Draw:
             return self.pick(attribute.values)
         if attribute.type == "bool":
             return bool(self.integer(0, 1))
-        if attribute.type in DTYPES:
+        if attribute.is_fraction:
             return self.pick(FLOATS)
         if attribute.min is None:  # few cases with negative padding are valid, but any axis is
             below = 1 if attribute.list or attribute.per else 4

@@ -102,9 +102,9 @@ def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
 
 
 def _other_bits(dtype: DType, got: Array, moved: Array) -> Mask:
-    """Where an output that is moved, not computed, has other bits than it should."""
+    """Where an output, or several, that is moved or whole has other bits than it should."""
     a, b = (np.ascontiguousarray(array).view(dtype.signed) for array in (got, moved))
-    return np.asarray(a.reshape(got.shape) != b.reshape(got.shape), np.bool_)
+    return np.asarray(a.reshape(got.shape) != b.reshape(moved.shape), np.bool_)
 
 
 def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str) -> bool:
@@ -189,7 +189,8 @@ def _compare_integers(answer: Answer, got: Array, precision: str) -> OutputCompa
 
 def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     """Where integers are not right, of one output or of several."""
-    wrong: Mask = got != answer.expected
+    # A truth value is 0 or 1; to numpy all but 0 are equal.
+    wrong = _other_bits(DTYPES[answer.dtype], got, answer.expected)
     if answer.choices is not None:
         allowed = (got[..., np.newaxis] == answer.choices) & (answer.choices != -1)
         wrong &= ~allowed.any(axis=-1)

@@ -28,7 +28,7 @@ import numpy as np
 Header = dict[str, Any]
 
 PREFIX = struct.Struct("<IQ")
-CODES = {"f16": "<f2", "f32": "<f4", "f64": "<f8"} | {
+CODES = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "bool": "<b1"} | {
     f"{letter}{8 * size}": f"<{letter}{size}" for letter in "iu" for size in (1, 2, 4, 8)
 }
 MAX_MESSAGE = 1000
@@ -313,7 +313,7 @@ def encode_outputs(returned: list[Any], limit: int) -> tuple[list[Header], bytes
         if type(output) is not np.ndarray:
             facts.append({"type": type(output).__name__[:100], "dtype": "", "shape": None})
             continue
-        name = {"bfloat16": "bf16"}.get(
+        name = {"bfloat16": "bf16", "bool": "bool"}.get(
             output.dtype.name
         ) or f"{output.dtype.kind}{8 * output.itemsize}"
         swapped = ""

@@ -32,7 +32,7 @@ def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
         inside = (ordinals(lo) <= ordinals(got)) & (ordinals(got) <= ordinals(hi))
         wrong = np.where(np.isnan(lo), ~np.isnan(got), ~inside | np.isnan(got))
     else:
-        wrong = got != answer["equal"]
+        wrong = codes_of(got) != codes_of(answer["equal"])  # a truth value is 0 or 1
         if "choices" in answer:
             choices = answer["choices"]
             wrong &= ~((got[..., np.newaxis] == choices) & (choices != -1)).any(axis=-1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-STORED = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"} | {
+STORED = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "bool": "<b1"} | {
     f"{kind}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)
 }
 
