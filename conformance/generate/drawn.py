@@ -60,10 +60,10 @@ class Drawing:
         return container_file(self.spec.op, self.number)
 
     def run(self) -> str:
-        """The file, once it is written."""
+        """The file, once it is written; an empty text where there are no vectors."""
         if not self.there:
             self.write(self.content())
-        return self.file
+        return self.file if self.there else ""
 
     @property
     def there(self) -> bool:
@@ -71,13 +71,14 @@ class Drawing:
         return (self.folder / self.file).is_file()
 
     def content(self) -> bytes:
-        """The container."""
-        return encode_container(
-            [encode_entry(vector, (SuiteName.DRAWN,)) for vector in self.vectors()]
-        )
+        """The container; empty where there are no vectors: of some operators nothing is refused."""
+        vectors = [encode_entry(vector, (SuiteName.DRAWN,)) for vector in self.vectors()]
+        return encode_container(vectors) if vectors else b""
 
     def write(self, content: bytes) -> None:
-        """Put the container into the folder."""
+        """Put the container into the folder, unless it is empty."""
+        if not content:
+            return
         file = self.folder / self.file
         file.parent.mkdir(exist_ok=True)
         with replacing(file) as new:
@@ -163,7 +164,8 @@ def draw_all(
     asked: Any = {"progress": progress, "ahead": 2 * parallel.number_of(processes)}
     if isinstance(processes, int):
         for file in parallel.run(work, processes=processes, total=len(work), **asked):
-            packer.add_file(file)
+            if file:
+                packer.add_file(file)
         return
     missing = [Sent(one) for one in work if not one.there]
     sent = parallel.run(missing, processes=processes, total=len(missing), **asked)
@@ -176,4 +178,5 @@ def draw_all(
                     hint="look at the workers: they do not run this program",
                 )
             one.write(content)
-        packer.add_file(one.file)
+        if one.there:
+            packer.add_file(one.file)
