@@ -38,6 +38,7 @@ MOVED = {
     "Tile-13",
     "Transpose-13",
     "Trilu-14",
+    "Where-16",
 }
 
 PAYLOAD = struct.unpack("<f", bytes.fromhex("efbec07f"))[0]

@@ -14,7 +14,18 @@ ASK_OPERATORS = {"backends", "probe"}
 """Packages that build or ask particular operators."""
 
 OF_OTHERS_TOO = {
-    *("axes", "axis", "data", "groups", "indices", "input", "kernel", "output", "result"),
+    *(
+        "axes",
+        "axis",
+        "condition",
+        "data",
+        "groups",
+        "indices",
+        "input",
+        "kernel",
+        "output",
+        "result",
+    ),
     *("high", "low", "max", "min", "shape", "transposed", "upper", "values"),
 }
 """Names that other things have too: a program is a kernel, indices are a kind of output."""
