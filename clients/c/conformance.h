@@ -66,7 +66,7 @@ typedef enum {
     CF_F16, CF_BF16, CF_F32, CF_F64,
     CF_I8, CF_I16, CF_I32, CF_I64,
     CF_U8, CF_U16, CF_U32, CF_U64,
-    CF_BOOL,
+    CF_B8, /* bool: a byte, 0 or 1; CF_BOOL is a kind of attribute */
     CF_TYPES
 } cf_dtype;
 

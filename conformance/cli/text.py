@@ -34,7 +34,7 @@ def shortest(value: Any) -> str:
 
     Narrower types are formatted as float32.
     """
-    if isinstance(value, np.integer):
+    if isinstance(value, np.integer | np.bool_):
         return str(value)
     # The shortest form of a narrow type is wrong by whole units: 60350.0 for the float16 60352.
     number = value if isinstance(value, np.float64) else np.float32(value)
