@@ -310,13 +310,18 @@ class IndexWatch(Watch):
         array = self.inputs.get(str(node.value))
         if array is None:
             raise EvaluationError(f"{node.value} is not given")
-        at = [entry for arg in node.args for entry in entries_of(self.visit(arg))]
-        safe = [np.clip(np.asarray(i), 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
-        return array.astype(np.int64)[tuple(safe)]
+        values = []
+        for indices in self.places(node):
+            at = [entry for index in indices for entry in entries_of(index)]
+            safe = [np.clip(np.asarray(i), 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
+            values.append(array.astype(np.int64)[tuple(safe)])
+        return tuple(values) if node.kind.per else values[0]
 
     def _look_at_read(self, node: Node) -> None:
-        name = str(node.value)
-        indices = [self.visit(arg) for arg in node.args]
+        for indices in self.places(node):
+            self._look_at_indices(str(node.value), indices)
+
+    def _look_at_indices(self, name: str, indices: list[Any]) -> None:
         items = self._items(name)
         for item, index in zip(items, indices, strict=bool(items)):
             sizes = entries_of(self.binding.evaluate(item))
