@@ -317,7 +317,7 @@ class Draw:
 
     def measure(self, tensor: Tensor, count: int, ranks: Mapping[str, int]) -> None:
         """Give a group whose axes a list is drawn from as many as that list makes it have."""
-        group = self.operator.axis_lists.get(tensor.name)
+        group = self.operator.axis_lists.get(tensor.name, "")
         if group in self.operator.groups:
             self.values[tensor.name] = (0,) * count
             length = self.evaluate(self.operator.groups[group], ranks)
