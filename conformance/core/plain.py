@@ -104,7 +104,7 @@ class PlainVisitor:
             raise EvaluationError("division by zero") from None
 
     def places(self, node: Node) -> Iterator[list[Any]]:
-        """Yield the indices at which a node reads, for each axis if it has an entry for each."""
+        """Yield the indices of each element that a node reads, one or one per axis."""
         indices = [self.visit(arg) for arg in node.args]
         for k in range(len(self.lookup(node.kind.per)) if node.kind.per else 1):
             yield [

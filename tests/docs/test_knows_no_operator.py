@@ -15,7 +15,7 @@ ASK_OPERATORS = {"backends", "probe"}
 
 OF_OTHERS_TOO = {
     *("axes", "axis", "data", "groups", "indices", "input", "kernel", "output", "result"),
-    *("high", "low", "max", "min", "shape", "transposed", "upper", "values"),
+    *("high", "low", "max", "min", "reverse", "shape", "transposed", "upper", "values"),
 }
 """Names that other things have too: a program is a kernel, indices are a kind of output."""
 
