@@ -25,7 +25,7 @@ PROVIDER = Option(
 
 WITHOUT_F64 = (
     *("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool", "GlobalLpPool"),
-    *("Conv", "ConvTranspose"),
+    *("Conv", "ConvTranspose", "Mean"),
 )
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
@@ -54,6 +54,11 @@ CAPABILITIES = Capabilities(
             op="onnx.Where-*",
             when="T == bool",
             reason="the CPU provider has no kernel of Where for bool",
+        ),
+        Exclusion(
+            op="onnx.ScatterND-*",
+            when="T == f16 and reduction in [mul, max, min]",
+            reason="the CPU provider reduces no f16 but by adding",
         ),
         Exclusion(
             op="onnx.ConvTranspose-*",

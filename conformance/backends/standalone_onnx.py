@@ -35,10 +35,12 @@ def node_model(
                 constants.append(helper.make_tensor(names[-1], kind, shape, *numbers))
             else:
                 inputs.append(helper.make_tensor_value_info(names[-1], kind, shape))
-    outputs = [
-        helper.make_tensor_value_info(output.name, kinds.get(output.type_str, only(output)), None)
-        for output in schema.outputs[: len(ranks)]
-    ]
+    outputs = []
+    for number in range(len(ranks)):
+        output = schema.outputs[min(number, len(schema.outputs) - 1)]
+        own_name = output.name + (str(number) if number >= len(schema.outputs) else "")
+        kind = kinds.get(output.type_str, only(output))
+        outputs.append(helper.make_tensor_value_info(own_name, kind, None))
     node = helper.make_node(name, names, [output.name for output in outputs])
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.

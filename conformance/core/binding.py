@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -167,7 +168,8 @@ class Binding:
 
     def _attribute(self, attribute: Attribute) -> Any:
         value = self._given.get(attribute.spelling)
-        value = attribute.default if value is None else value
+        if value is None:  # bounds are of what is given
+            value, attribute = attribute.default, replace(attribute, min=None, max=None)
         if value is None:
             message = f"the attribute '{attribute.spelling}' is missing"
             raise InvalidCase(message, (f"{attribute.name}.required",))

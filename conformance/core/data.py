@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -58,16 +59,24 @@ def inputs_of(operator: Operator, case: Case) -> list[Array | None]:
 def within_ends(array: Array, operator: Operator, tensor: Tensor, case: Case) -> Array:
     """Return whole numbers, each moved between the ends of its tensor.
 
-    It is moved by a multiple of their distance. In a negative test they may have no value.
+    It is moved by a multiple of their distance. Ends per axis are of the first places of the last
+    dimension. In a negative test they may have no value.
     """
     assert tensor.ends is not None
     binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
     try:
-        low, high = (int(binding.evaluate(end)) for end in tensor.ends)
+        low, high = (_along_last(binding.evaluate(end), array) for end in tensor.ends)
     except (EvaluationError, InvalidCase):
         return array
-    moved = low + array.astype(np.int64) % max(high - low + 1, 1)
+    moved = low + array.astype(np.int64) % np.maximum(high - low + 1, 1)
     return np.asarray(moved, array.dtype)
+
+
+def _along_last(end: Any, array: Array) -> Array:
+    """An end for each place of the last dimension, those of the axes again beyond them."""
+    if not isinstance(end, tuple):
+        return np.asarray(end, np.int64)
+    return np.resize(np.array(end, np.int64), array.shape[-1:])
 
 
 def plain_patterns(case: Case) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -190,6 +191,10 @@ def _extreme(args: Sequence[Node], offset: int) -> Kind:
 
 def _reverse(args: Sequence[Node], offset: int) -> Kind:
     return replace(_entries(None)(args, offset), per=args[0].kind.per)
+
+
+def _before(args: Sequence[Node], offset: int) -> Kind:
+    return replace(_entries("int", "bool")(args, offset), per=args[0].kind.per)
 
 
 def _flat(args: Sequence[Node], _offset: int) -> Kind:
@@ -550,6 +555,13 @@ FUNCTIONS: dict[str, Function] = {
         "the entries in the opposite order",
         _reverse,
         lambda entries: entries[::-1],
+        over_axes=True,
+    ),
+    "before": Function(
+        "before(p)",
+        "on how many axes p holds before each",
+        _before,
+        lambda entries: tuple(accumulate((entry * 1 for entry in entries), initial=0))[:-1],
         over_axes=True,
     ),
     "flat": Function(

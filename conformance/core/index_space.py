@@ -442,8 +442,11 @@ class IndexSpace(PlainVisitor):
 
     def read(self, node: Node) -> Any:
         """Read a tensor, or a definition, at the indices of a node."""
+        values = tuple(self._read_at(node, indices) for indices in self.places(node))
+        return values if node.kind.per else values[0]
+
+    def _read_at(self, node: Node, indices: list[Any]) -> Any:
         name, evaluation = str(node.value), self.evaluation
-        indices = [self.visit(arg) for arg in node.args]
         if name in evaluation.operator.define:
             source = evaluation.value(name)
             at = [entry for index in indices for entry in _entries(index)]

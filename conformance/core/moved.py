@@ -73,6 +73,9 @@ def moved_bits(evaluation: Evaluation, output: Output) -> Array | None:
             numbered.put(name, source(numbers, DTYPES["i64"], None))
             elements.append(np.ravel(array))
             first += array.size
+    for name, definition in evaluation.operator.define.items():
+        if definition.finish.kind.type == "int":  # elements may have decided it, no numbers of them
+            numbered.know(name, evaluation.result(name))
     places = numbered.rounded(output, DTYPES["i64"]).ravel() - FIRST
     kept = evaluation.output(output)
     bits = kept.copy().ravel()

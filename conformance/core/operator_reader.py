@@ -283,8 +283,9 @@ class _Reader:
         if not self._is_whole(raw["type"]):
             self.source.problem(path, "a tensor whose numbers lie between two is of whole numbers")
         low, high = (self.parse((*path, k), text, "int") for k, text in enumerate(raw["between"]))
-        if low.kind.per or high.kind.per:
-            self.source.problem(path, "an end is the same for all of a tensor")
+        has_row = bool(tensor.shapes[0]) and not tensor.shapes[0][-1].kind.per
+        if (low.kind.per or high.kind.per) and not has_row:
+            self.source.problem(path, "ends per axis are of a last dimension, which is single")
         return replace(tensor, ends=(low, high))
 
     def _holds(self, path: Path, variable: str) -> str:

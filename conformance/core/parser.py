@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS, fail, of_type
+from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS, fail, of_type, together
 from conformance.core.tree import NO_NAMES, OF_TENSORS, Kind, Node, constant, word
 from conformance.errors import ExpressionError, closest
 from conformance.spec.syntax import parse_expression, refuse
@@ -183,12 +183,17 @@ class _Parser:
         if len(args) != len(shape):
             message = f"{name} has {len(shape)} indices, not {len(args)}"
             raise fail(message, syntax.col_offset)
+        # Where one that is single has an entry per axis, so has what is read.
+        spread = []
         for arg, group in zip(args, shape, strict=True):
-            if arg.kind.per != group:
+            if group is None and arg.kind.per not in shape and self._scope[name].holds == "int":
+                spread.append(arg)
+            elif arg.kind.per != group:
                 expected = f"an index per {group}" if group else "a single index"
                 raise fail(f"this is {arg.kind}", arg.offset, expected)
+        per = together("int", spread).per
         indices = NO_NAMES.union(*(arg.kind.indices for arg in args))
-        kind = Kind(self._scope[name].holds, None, indices)
+        kind = Kind(self._scope[name].holds, per, indices)
         return Node("read", tuple(args), kind, syntax.col_offset, name)
 
     def _call(self, syntax: ast.Call) -> Node:

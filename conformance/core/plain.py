@@ -6,7 +6,7 @@ indices of a definition, or over thousands of cases at once, they are arrays tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,15 @@ class PlainVisitor:
                 return plain(*args)
         except (ZeroDivisionError, FloatingPointError):
             raise EvaluationError("division by zero") from None
+
+    def places(self, node: Node) -> Iterator[list[Any]]:
+        """Yield the indices of each element that a node reads, one or one per axis."""
+        indices = [self.visit(arg) for arg in node.args]
+        for k in range(len(self.lookup(node.kind.per)) if node.kind.per else 1):
+            yield [
+                index[k] if arg.kind.per and arg.kind.per == node.kind.per else index
+                for arg, index in zip(node.args, indices, strict=True)
+            ]
 
     def read(self, node: Node) -> Any:
         """Read elements of a tensor."""

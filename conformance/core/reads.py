@@ -286,11 +286,11 @@ class _Points(IndexSpace):
         for arg in node.args:
             yield from self._reads(arg, mask)
         if node.op == "read":
-            yield from self._read_at(node, mask)
+            for indices in self.places(node):
+                yield from self._reads_at(str(node.value), indices, mask)
 
-    def _read_at(self, node: Node, mask: Mask) -> Iterator[_Read]:
-        name, evaluation = str(node.value), self.evaluation
-        indices = [self.visit(arg) for arg in node.args]
+    def _reads_at(self, name: str, indices: list[Any], mask: Mask) -> Iterator[_Read]:
+        evaluation = self.evaluation
         if name in evaluation.operator.define:
             space = evaluation.space(evaluation.operator.define[name])
             shape = space.shape[: space.rows]

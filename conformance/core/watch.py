@@ -312,13 +312,18 @@ class IndexWatch(Watch):
         array = self.inputs.get(name)
         if array is None:
             raise EvaluationError(f"{name} is not given")
-        at = self.binding.positions(name, array.shape, [self.visit(arg) for arg in node.args])
-        safe = [np.clip(np.asarray(i), 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
-        return array.astype(np.int64 if node.kind.type == "int" else np.bool_)[tuple(safe)]
+        dtype, values = np.int64 if node.kind.type == "int" else np.bool_, []
+        for indices in self.places(node):
+            at = self.binding.positions(name, array.shape, indices)
+            safe = [np.clip(np.asarray(i), 0, n - 1) for i, n in zip(at, array.shape, strict=True)]
+            values.append(array.astype(dtype)[tuple(safe)])
+        return tuple(values) if node.kind.per else values[0]
 
     def _look_at_read(self, node: Node) -> None:
-        name = str(node.value)
-        indices = [self.visit(arg) for arg in node.args]
+        for indices in self.places(node):
+            self._look_at_indices(str(node.value), indices)
+
+    def _look_at_indices(self, name: str, indices: list[Any]) -> None:
         items = self._items(name)
         for item, index in zip(items, indices, strict=bool(items)):
             sizes = entries_of(self.binding.evaluate(item))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -308,10 +309,19 @@ class Draw:
                 if entries.list:
                     count = int(self.evaluate(tensor.shapes[0][0]))
                     dtype = self.types.get(tensor.type, tensor.type)
+                    self.measure(tensor, count, {n: len(shape) for n, shape in shapes.items()})
                     operands[tensor.name] = self.listed(entries, count, dtype)
                 else:
                     operands[tensor.name] = self.entries_of(entries)
         return shapes, operands
+
+    def measure(self, tensor: Tensor, count: int, ranks: Mapping[str, int]) -> None:
+        """Give a group whose axes a list is drawn from as many as that list makes it have."""
+        group = self.operator.axis_lists.get(tensor.name, "")
+        if group in self.operator.groups:
+            self.values[tensor.name] = (0,) * count
+            length = self.evaluate(self.operator.groups[group], ranks)
+            self.values[group] = tuple(range(length))
 
     def entries_of(self, entries: Attribute) -> tuple[int, ...]:
         """The entries of a tensor that decides shapes, one for each axis."""
@@ -362,11 +372,11 @@ class Draw:
         kept = shape[self.integer(0, len(shape)) if self.one_in(2) else 0 :]
         return [1 if self.one_in(4) else n for n in kept]
 
-    def evaluate(self, node: Node) -> Any:
+    def evaluate(self, node: Node, ranks: Mapping[str, int] = MappingProxyType({})) -> Any:
         def lookup(name: str) -> Any:
             if name not in self.values and name in self.operator.let:
                 self.values[name] = visitor.visit(self.operator.let[name])
             return self.values[name]
 
-        visitor = PlainVisitor(lookup, {})
+        visitor = PlainVisitor(lookup, ranks)
         return visitor.visit(node)

@@ -16,6 +16,7 @@ from conformance.core.functions import FUNCTIONS, Function
 from conformance.core.operator_reader import read_operator
 from conformance.core.parser import parse
 from conformance.core.plain import PlainVisitor
+from conformance.core.reads import reads_of
 from conformance.core.text_mutants import text_mutants
 from conformance.core.tree import Kind
 from conformance.errors import EvaluationError, ExpressionError, InvalidCase, SpecError
@@ -77,6 +78,7 @@ VALUES = {
         ("prod(size) - sum(pads)", 37),
         ("any(size > 7) and not all(size > 7)", True),
         ("count(size > 7)", 1),
+        ("before(size > 4)", (0, 1)),
         ("flat(pads, size)", 10),
         ("flat(reverse(pads), reverse(size))", 11),
         ("entry(size, 1)", 8),
@@ -449,7 +451,11 @@ def test_lists_that_do_not_fit_are_invalid(shape: Any, message: str) -> None:
     ("old", "new", "problem"),
     [
         ("list: true, min: 1", "list: true, per: own", "9:44: it has a number per axis, or is"),
-        ("between: [-prod(size),", "between: [-size,", "8:51: an end is the same for all"),
+        (
+            "[places], between: [-prod(size),",
+            "[size], between: [-size,",
+            "8:49: ends per axis are of a",
+        ),
         ("name: at, type: I", "name: at, type: T", "8:51: a tensor whose numbers lie between two"),
         ("{out: length(shape)}", "{out: length(shapes)}", "5:22: unknown name 'shapes'"),
     ],
@@ -459,6 +465,53 @@ def test_problems_of_lists_and_ends_have_a_position(old: str, new: str, problem:
     with pytest.raises(SpecError) as caught:
         read_operator(TAKEN.replace(old, new), "own.yaml")
     assert f"own.yaml:{problem}" in str(caught.value)
+
+
+ROWS = """
+op: own.Rows
+types: {T: [f32], I: [i32, i64]}
+attributes: {offset: {default: -1, min: 0, max: 2}}
+dims: {size: {per: axis}, rows: {}}
+inputs:
+  - {name: X, type: T, shape: [size]}
+  - {name: at, type: I, shape: [rows, length(size)], between: [0, size - 1]}
+define:
+  Y:
+    at: {r: rows}
+    with: {place: "at[r, axis]"}
+    value: "X[(place + max(offset, 0)) % size]"
+outputs: [{name: Y, type: T}]
+"""
+
+
+def test_a_row_of_indices_is_read_per_axis_and_has_ends_per_axis() -> None:
+    operator = read_operator(ROWS)
+    inputs = {
+        "X": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "at": np.array([[0, 2], [1, 0], [1, 2]], np.int32),
+    }
+    (output,) = Evaluation(operator, {}, inputs).outputs()
+    assert output.tolist() == [2, 3, 5]
+    (of_x, of_at) = reads_of(Evaluation(operator, {}, inputs), operator.outputs[0], (1,)).tensors
+    assert (of_x.tensor, len(of_x.positions)) == ("X", 1)
+    assert (of_at.tensor, len(of_at.positions)) == ("at", 2)
+    beyond_the_first = 0
+    for case in draw_cases(operator, 60, seed=1):
+        data, places = inputs_of(operator, case)
+        assert data is not None
+        assert places is not None
+        assert ((places >= 0) & (places < data.shape)).all()
+        beyond_the_first += data.ndim > 1 and bool((places[:, 1:] >= data.shape[0]).any())
+    assert beyond_the_first > 5
+
+
+def test_a_default_may_be_what_no_case_can_give() -> None:
+    operator = read_operator(ROWS)
+    inputs = {"X": np.arange(3, dtype=np.float32), "at": np.zeros((1, 1), np.int64)}
+    values = [Evaluation(operator, a, inputs).outputs()[0].tolist() for a in ({}, {"offset": 2})]
+    assert values == [[0], [2]]
+    with pytest.raises(InvalidCase, match="'offset' is -1, its min is 0"):
+        Evaluation(operator, {"offset": -1}, inputs)
 
 
 SPELLED = """

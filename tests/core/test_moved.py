@@ -23,21 +23,26 @@ from conformance.repro.checker import wrong_elements
 from conformance.specification import build
 
 MOVED = {
+    "Concat-13",
     "DepthToSpace-13",
     "Expand-13",
     "Flatten-13",
     "Gather-13",
     "GatherElements-13",
+    "GatherND-13",
     "OneHot-11",
     "Pad-13",
     "Reshape-14",
     "ReverseSequence-10",
     "Slice-13",
     "SpaceToDepth-13",
+    "Split-18",
     "Squeeze-13",
     "Tile-13",
     "Transpose-13",
+    "TopK-11",
     "Trilu-14",
+    "Unsqueeze-13",
     "Where-16",
 }
 
@@ -78,6 +83,12 @@ def test_constants_stand_where_nothing_is_moved() -> None:
     assert bits(padded) == bits(np.array([-0.0, 0.0, -0.0, -0.0, -0.0], np.float32))
     without = moved("onnx.Pad-13", {k: v for k, v in inputs.items() if k != "constant_value"})
     assert bits(without) == bits(np.array([0.0, 0.0, -0.0, 0.0, 0.0], np.float32))
+
+
+def test_what_elements_decide_is_decided_by_them_and_not_by_their_numbers() -> None:
+    data = np.array([-0.0, 3.0, 0.0, -np.inf, 1e-45], np.float32)
+    largest = moved("onnx.TopK-11", {"X": data, "K": np.array([4])})
+    assert bits(largest) == bits(data[[1, 4, 0, 2]])
 
 
 def test_what_is_computed_or_whole_has_no_such_bits() -> None:

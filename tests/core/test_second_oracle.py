@@ -44,7 +44,7 @@ def second(op: str, case: Case, inputs: list[Any]) -> list[Any]:
         name: float(np.float32(value)) if isinstance(value, float) else value
         for name, value in case.attributes.items()
     }
-    if op in ("Max-13", "Min-13"):  # as many inputs as there are
+    if op in ("Max-13", "Min-13", "Concat-13"):  # as many inputs as there are
         given = [tensor for tensor in given if tensor is not None]
     return OPERATORS[op](given, stored)
 
