@@ -26,6 +26,7 @@ PROVIDER = Option(
 WITHOUT_F64 = (
     *("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool", "GlobalLpPool"),
     *("Conv", "ConvTranspose", "Mean"),
+    *("Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"),
 )
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.

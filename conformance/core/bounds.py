@@ -37,7 +37,10 @@ for which nothing is exact, and only what is stored, or given to a function, has
 - *Roots*, which are monotone, of x with an error of E: between those of x - E and x + E, each moved
   by its own error. They are not smaller than the root of eta, which is normal: none underflows.
 - *Functions*: the function over [v - E, v + E], and the units in the last place that its row
-  states.
+  states. Of a power by any number only those, where both numbers are exact; else any value passes.
+- *Whole numbers* made of v: those of v - E and of v + E, and none where E is 0.
+- *Rests* of divisions, of exact numbers: they are multiples of 2**``grid``, and computed exactly
+  but for a last rounding, u of their mass, where they are too long. Of others any value passes.
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
   A number that is no sum is divided once, and rounded to the nearest: eta / 2. A product with a
   whole number is a multiple of eta where the other factor is: it loses nothing.
@@ -67,6 +70,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,6 +101,9 @@ from conformance.dtypes import Array, DType
 
 ROOTS = ("sqrt", "root", "signed_root")
 """Functions whose results are never too small for a format."""
+
+NEVER_NEGATIVE = ("exp", "cosh")
+"""Functions that are positive everywhere, and too large for a format in the end."""
 
 SIGNED = "signed_root"
 """The one of them that negative numbers have a value of."""
@@ -396,11 +403,66 @@ def function(name: str, a: Real, *parameters: int) -> Real:
         mass.is_positive, NOTHING
     )
     never = np.asarray(False)
-    positive = np.asarray(~np.isinf(wrong.m) & (row.exact == "exp"))
+    positive = np.asarray(~np.isinf(wrong.m) & (row.exact in NEVER_NEGATIVE))
+    if row.exact == "sinh":
+        positive = np.asarray(~np.isinf(wrong.m) & a.positive)
     result = Real(
         value, machine, mass, brought + new, never, np.asarray(NO_GRID), positive=positive
     )
-    return checked(result, to_infinity=row.exact == "exp")
+    return checked(result, to_infinity=True)
+
+
+def real_power(a: Real, b: Real) -> Real:
+    """Raise numbers to powers that are numbers; see the rule of functions."""
+    a, b = a.closed(), b.closed()
+    value = exact.real_power(a.value, b.value)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    row = FUNCTIONS["pow"].real
+    assert row is not None
+    mass = magnitude(value)
+    lost = power_of_two(np.asarray(machine.lost)).where(mass.is_positive, NOTHING)
+    err, never = mass * (2 * row.ulps * machine.unit) + lost, np.asarray(False)
+    power = Real(value, machine, mass, err, never, np.asarray(NO_GRID), positive=a.positive)
+    off = a.wrong.is_positive | b.wrong.is_positive
+    return checked(power, to_infinity=True).unknown(np.asarray(off))
+
+
+def whole(a: Real, rounding: str) -> Real:
+    """Round to whole numbers; see the rule of whole numbers."""
+    a = a.closed().settled()
+    value = exact.whole(a.value, rounding)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    result = Real(value, machine, magnitude(value), positive=a.positive, grid=np.asarray(0))
+    if not np.any(a.wrong.is_positive):
+        return replace(result, exact=a.exact)
+    bound, unknown = a.wrong.number()
+    low, high = exact.ends(a.value)
+    between = Between(
+        exact.whole(exact.add(low, exact.negative(bound)), rounding),
+        exact.whole(exact.add(high, bound), rounding),
+    )
+    gaps = [magnitude(exact.add(x, exact.negative(value))) for x in (between.low, between.high)]
+    err = gaps[0].where(gaps[0].exceeds(gaps[1]), gaps[1])
+    result = replace(result, err=err, exact=a.exact & ~err.is_positive, between=between)
+    return result.unknown(np.asarray(unknown))
+
+
+def remainder(a: Real, b: Real) -> Real:
+    """Return what divisions leave; see the rule of rests."""
+    a, b = a.closed().settled(), b.closed().settled()
+    value = exact.remainder(a.value, b.value)
+    machine = a.machine
+    if machine is None:
+        return Real(value)
+    mass, grid = magnitude(value), np.minimum(a.grid, b.grid)
+    fits = needs_no_rounding(mass, grid, machine)
+    positive, err = np.asarray(a.positive & b.positive), mass * machine.unit
+    rest = Real(value, machine, mass, err, fits, grid, positive=positive)
+    return rest.unknown(np.asarray(a.wrong.is_positive | b.wrong.is_positive))
 
 
 def _root(name: str, a: Real, degree: int) -> Real:
@@ -723,6 +785,10 @@ def unspecified(real: Real) -> NDArray[np.bool_]:
     return np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, real.value.array.shape))
 
 
+def _of_bits(name: str, a: Real, b: Real) -> Real:
+    return Real(exact.bitwise(FUNCTIONS[name].plain, a.value, b.value), a.machine)
+
+
 RULES: dict[str, Callable[..., Real]] = {
     "+": add,
     "-": subtract,
@@ -733,6 +799,12 @@ RULES: dict[str, Callable[..., Real]] = {
     "step": Real.settled,
     "max": lambda *values: _fold(values, largest=True),
     "min": lambda *values: _fold(values, largest=False),
+    "floor": lambda a: whole(a, "down"),
+    "ceil": lambda a: negative(whole(negative(a), "down")),
+    "round": lambda a: whole(a, "nearest"),
+    "%": remainder,
+    "pow": real_power,
+    **{name: partial(_of_bits, name) for name in ("bit_and", "bit_or", "bit_xor")},
 }
 """What becomes of reals, by operation; powers, choices and functions besides."""
 

@@ -383,29 +383,9 @@ def _is_float(array: Array) -> bool:
     return DTYPES[name_of(array.dtype)].is_float
 
 
-def _whole(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """The numbers as Python integers, and where they have one: they are whole, or are rounded.
-
-    Without a rounding they are rounded down.
-    """
-    num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
-    den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
-    down = np.asarray(num // den, object)
-    rest = num - down * den
-    has_value = (rest == 0) | bool(rounding)
-    if rounding == "toward_zero":
-        down = down + ((num < 0) & (rest != 0))
-    elif rounding and rounding != "down":
-        half = num > 0 if rounding == "away" else down % 2 == 1
-        down = down + ((2 * rest > den) | ((2 * rest == den) & half))
-    if value.special is not None:
-        has_value = has_value & (value.special == 0)
-    return np.asarray(down, object), np.asarray(has_value, np.bool_)
-
-
 def _fits_type(value: Number, dtype: DType, rounding: str) -> NDArray[np.bool_]:
     low, high = dtype.limits
-    whole, has_value = _whole(value, rounding)
+    whole, has_value = exact.whole_parts(value, rounding)
     return np.asarray(has_value & (whole >= low) & (whole <= high), np.bool_)
 
 
@@ -418,7 +398,7 @@ def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
         return exact.rounded(value, dtype)
     low, high = dtype.limits
     count = high - low + 1
-    whole = np.asarray((_whole(value, rounding)[0] - low) % count + low, object)
+    whole = np.asarray((exact.whole_parts(value, rounding)[0] - low) % count + low, object)
     array: Array = whole.astype(dtype.numpy)
     if value.special is None:
         return array

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import asin, lcm
 from operator import is_not
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ from conformance.core.integers import (
     bit_length,
     round_ratio,
 )
-from conformance.dtypes import Array, DType
+from conformance.dtypes import DTYPES, Array, DType
 from conformance.errors import EvaluationError
 
 NARROW = 62
@@ -324,17 +324,22 @@ def _with_specials(value: Exact, shadow: Any, touched: Any) -> Exact:
     shadow = np.asarray(shadow)
     special = np.where(touched & ~np.isfinite(shadow), shadow, 0.0)
     # What is finite though an operand is not: exp(-inf) is 0, 1 / inf is 0, tanh(inf) is 1.
-    limit = np.where(touched & np.isfinite(shadow), shadow, 0).astype(np.int64)
+    limit = np.where(touched & np.isfinite(shadow), shadow, 0.0)
     keep = ~np.broadcast_to(touched, special.shape)
     if isinstance(value, Ball):
         entries, places = np.unique(limit, return_inverse=True)
-        limits = _object([arb(int(entry)) for entry in entries], entries.shape)
+        limits = _object([_limit(entry) for entry in entries.tolist()], entries.shape)
         return Ball(np.where(keep, value.mid, limits[places.reshape(limit.shape)]), special)
     num = np.where(keep, np.asarray(value.num), 0)
     cleared = Number(num, value.den, value.exp, value.bits, None)
     if limit.any():
-        cleared = _plus(cleared, Number(limit, bits=1))
+        cleared = _plus(cleared, Number(limit.astype(np.int64), bits=1))
     return Number(cleared.num, cleared.den, cleared.exp, cleared.bits, special)
+
+
+def _limit(value: float) -> arb:
+    """What a function goes to, of a number near it: a whole number, or a multiple of pi / 2."""
+    return arb(int(value)) if value == int(value) else arb.pi() * round(value / asin(1)) / 2
 
 
 def _touched(*values: Exact) -> Any:
@@ -468,20 +473,108 @@ def function(name: str, a: Exact, *parameters: int) -> Exact:
     else:
         values = np.frompyfunc(lambda x: applied(row.exact, x, *parameters), 1, 1)(a.mid)
         ball = Ball(np.asarray(values, object))
-        is_lost = np.frompyfunc(lambda x, y: not (y.is_finite() or _has_no_sign(x)), 2, 1)
+        is_lost = np.frompyfunc(lambda x, y: not (y.is_finite() or _is_at_an_end(x)), 2, 1)
         lost = np.asarray(is_lost(a.mid, ball.mid), np.bool_)
     touched = _touched(a) | lost
     if not np.any(touched):
         return ball
-    shadow = _shadow(a)
-    shadow = np.where(lost & (shadow > 0), np.inf, shadow)
     with np.errstate(all="ignore"):
-        return _with_specials(ball, row.limit(shadow, *parameters), touched)
+        return _with_specials(ball, row.limit(_held(a), *parameters), touched)
 
 
-def _has_no_sign(x: arb) -> bool:
-    """Whether a ball holds 0 and other numbers, so a function of it may have any limit."""
-    return not (x > 0 or x < 0 or x.is_zero())
+def _is_at_an_end(x: arb) -> bool:
+    """Whether a ball holds an end of a domain and other numbers: it may have any limit."""
+    return not x.is_exact() and any(x.contains(arb(end)) for end in (-1, 0, 1))
+
+
+def _held(a: Exact) -> Array:
+    """Numbers in float64, on the same side of every number of it that is even."""
+    return rounded_end(a, "lower", DTYPES["f64"], "odd")
+
+
+def real_power(a: Exact, b: Exact) -> Exact:
+    """Raise numbers to powers, as balls; the limit where there is no value, as IEEE 754 has it."""
+    ball = Ball(np.asarray(_powers(as_ball(a).mid, as_ball(b).mid), object))
+    touched = _touched(a, b) | ~np.asarray(_are_finite(ball.mid), np.bool_)
+    if not np.any(touched):
+        return ball
+    with np.errstate(all="ignore"):
+        return _with_specials(ball, np.power(_held(a), _held(b)), touched)
+
+
+def _power_of(x: arb, y: arb) -> arb:
+    """A power; where it is a root that is a number of few digits, exactly that."""
+    while x.is_exact() and x > 0 and not y.is_integer():
+        root = _exact_root(x, 2)
+        if not root.is_exact():
+            break
+        x, y = root, 2 * y
+    if x < 0 and y.is_integer():
+        return abs(x) ** y * (1 if (y / 2).is_integer() else -1)
+    return x**y
+
+
+_powers = np.frompyfunc(_power_of, 2, 1)
+_are_finite = np.frompyfunc(lambda ball: ball.is_finite(), 1, 1)
+
+
+def whole_parts(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """Return numbers as Python integers, and where they have one: they are whole, or are rounded.
+
+    Without a rounding they are rounded down.
+    """
+    num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
+    den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
+    down = np.asarray(num // den, object)
+    rest = num - down * den
+    has_value = (rest == 0) | bool(rounding)
+    if rounding == "toward_zero":
+        down = down + ((num < 0) & (rest != 0))
+    elif rounding and rounding != "down":
+        half = num > 0 if rounding == "away" else down % 2 == 1
+        down = down + ((2 * rest > den) | ((2 * rest == den) & half))
+    if value.special is not None:
+        has_value = has_value & (value.special == 0)
+    return np.asarray(down, object), np.asarray(has_value, np.bool_)
+
+
+def whole(value: Exact, rounding: str) -> Exact:
+    """Round to whole numbers; a ball that does not decide gives one of all that it may be."""
+    if isinstance(value, Ball):
+        low, high = (whole(each, rounding) for each in ends(value))
+        if not differ(low, high).any():
+            return low
+        return Ball(np.asarray(_unions(as_ball(low).mid, as_ball(high).mid)), value.special)
+    parts = whole_parts(value, rounding)[0]
+    bits = _longest(parts)
+    num = parts.astype(np.int64) if bits <= NARROW else parts
+    return Number(num, bits=bits, special=value.special)
+
+
+_unions = np.frompyfunc(lambda low, high: low.union(high), 2, 1)
+
+
+def remainder(a: Exact, b: Exact) -> Exact:
+    """Return what divisions that are rounded down leave; NaN of an infinity, and by 0."""
+    rest = add(a, negative(multiply(whole(divide(a, b), "down"), b)))
+    endless = np.isinf(np.zeros(()) if b.special is None else b.special)
+    if not endless.any():
+        return rest
+    finite = endless & (_touched(a) == np.False_)
+    with np.errstate(invalid="ignore"):
+        signs = _shadow(a) * _shadow(b)
+    return choose(finite, choose(signs < 0, b, a), rest)
+
+
+def bitwise(run: Callable[[Any, Any], Any], a: Exact, b: Exact) -> Number:
+    """Combine the bits of whole numbers; raises EvaluationError for others."""
+    parts = []
+    for value in (a, b):
+        numbers, are_whole = whole_parts(value, "") if isinstance(value, Number) else ((), False)
+        if not np.all(are_whole):
+            raise EvaluationError("only whole numbers have bits")
+        parts.append(numbers)
+    return number(run(*parts))
 
 
 def _distinct(a: Number) -> tuple[list[tuple[int, int]], NDArray[np.intp]]:

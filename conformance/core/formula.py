@@ -246,6 +246,7 @@ FORMS: dict[str, Callable[..., Formula]] = {
     "//": lambda a, b: _row("\u230a", _quotient(a, b), "\u230b"),
     "%": _infix("mod", PRODUCT),
     "**": _power,
+    "pow": _power,
     "negative": lambda a: _row(MINUS, a.within(PRODUCT), binding=SIGN),
     "==": _compared("="),
     "!=": _compared("\u2260"),

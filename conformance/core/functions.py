@@ -32,8 +32,9 @@ KindRule = Callable[[Sequence[Node], int], Kind]
 class RealFunction:
     """A function of real numbers.
 
-    ``exact`` is its method of ``flint.arb``, ``limit`` computes it at infinities, NaN and their
-    signs, ``machine`` in float64. Implementations err by ``ulps`` units in the last place.
+    ``exact`` is its method of ``flint.arb``, ``limit`` computes it in float64 at infinities, at NaN
+    and where there is no finite value, ``machine`` anywhere. Implementations err by ``ulps`` units
+    in the last place.
     """
 
     exact: str
@@ -124,6 +125,17 @@ def _whole(*types: str) -> KindRule:
         return together("int", args)
 
     return rule
+
+
+def _made_whole(args: Sequence[Node], _offset: int) -> Kind:
+    """The rule of what makes whole numbers: those of a case decide sizes, elements stay reals."""
+    return together("real" if _widest(args) == "real" else "int", args)
+
+
+def _bits(args: Sequence[Node], _offset: int) -> Kind:
+    for arg in args:
+        of_type(arg, "int", "real")
+    return together(_widest(args), args)
 
 
 def _quotient(args: Sequence[Node], _offset: int) -> Kind:
@@ -277,11 +289,29 @@ def _int64(values: Any) -> NDArray[np.int64]:
 def _floor(a: Any) -> Any:
     if not _is_array(a):
         return int(a.__floor__())
-    return _int64(_floors(a)) if a.dtype == object else a
+    return _int64(_floors(a)) if a.dtype == object else np.floor(a)
+
+
+def _round(a: Any) -> Any:
+    if not _is_array(a):
+        return round(a)
+    return _int64(_nearest(a)) if a.dtype == object else np.rint(a)
+
+
+_nearest = np.frompyfunc(round, 1, 1)
 
 
 def _floor_divide(a: Any, b: Any) -> Any:
     return _int64(a // b) if _is_array(a, b) else int(a // b)
+
+
+def _of_bits(run: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation on bits, of whole numbers that a machine holds as floats, too."""
+
+    def plain(a: Any, b: Any) -> Any:
+        return run(*(x if isinstance(x, int) or x.dtype == object else _int64(x) for x in (a, b)))
+
+    return plain
 
 
 def _select(condition: Any, a: Any, b: Any) -> Any:
@@ -408,14 +438,16 @@ def _machine_signed_root(x: Any, degree: int) -> Any:
 # Errors of functions: the largest that Innocente and Zimmermann (Accuracy of mathematical functions
 # in single, double, double extended, and quadruple precision, 2025) list for a libm in current use,
 # and the CUDA C++ Programming Guide (mathematical functions, maximum ulp error) for a GPU, is 2 or
-# less of these; 4 leaves room for vectorised ones.
+# less of most of these; 4 leaves room for vectorised ones. Of sinh, asinh and atanh it is 3, of
+# tan, acosh and pow 4 (in f32), and they have twice that. Sines are as good near their zeros and of
+# large arguments, which are reduced by all digits of pi; a fast path that does not is not honest.
 FUNCTIONS: dict[str, Function] = {
     "+": _infix("+", "the sum", _numbers, operator.add),
     "-": _infix("-", "the difference", _numbers, operator.sub),
     "*": _infix("*", "the product", _numbers, operator.mul),
     "/": _infix("/", "the quotient, a fraction", _quotient, _divide),
     "//": _infix("//", "the quotient, rounded down", _whole("int", "rational"), _floor_divide),
-    "%": _infix("%", "the rest of //, of the sign of b", _plain_numbers, operator.mod),
+    "%": _infix("%", "the rest of a division that is rounded down", _numbers, operator.mod),
     "**": _infix("**", "the power; b is a whole number of the case", _power, _raised),
     "negative": Function("-a", "the negative", _numbers, operator.neg, symbol=True),
     "==": _infix("==", "whether they are equal", _comparable, operator.eq),
@@ -463,8 +495,11 @@ FUNCTIONS: dict[str, Function] = {
         3,
         3,
     ),
-    "floor": Function("floor(a)", "rounded down", _whole("int", "rational"), _floor),
-    "ceil": Function("ceil(a)", "rounded up", _whole("int", "rational"), lambda a: -_floor(-a)),
+    "floor": Function("floor(a)", "rounded down", _made_whole, _floor),
+    "ceil": Function("ceil(a)", "rounded up", _made_whole, lambda a: -_floor(-a)),
+    "round": Function(
+        "round(a)", "the nearest whole number; of two as near, the even one", _made_whole, _round
+    ),
     "ceil_div": Function(
         "ceil_div(a, b)",
         "a / b, rounded up",
@@ -481,6 +516,16 @@ FUNCTIONS: dict[str, Function] = {
         2,
         2,
     ),
+    **{
+        f"bit_{name}": Function(
+            f"bit_{name}(a, b)", f"the bits that {words} has", _bits, _of_bits(run), 2, 2
+        )
+        for name, words, run in (
+            ("and", "each of two whole numbers", operator.and_),
+            ("or", "either of two whole numbers", operator.or_),
+            ("xor", "one alone of two whole numbers", operator.xor),
+        )
+    },
     "reflect": Function(
         "reflect(i, size)",
         "the position mirrored at the first and the last, which are not repeated",
@@ -597,6 +642,31 @@ FUNCTIONS: dict[str, Function] = {
     "log": _function_of_reals("log", "the natural logarithm", np.log, np.log),
     "tanh": _function_of_reals("tanh", "the hyperbolic tangent", np.tanh, np.tanh),
     "erf": _function_of_reals("erf", "the error function", np.sign, _erf),
+    **{
+        name: _function_of_reals(name, f"the {about}", numpy, numpy, ulps)
+        for name, about, numpy, ulps in (
+            ("sin", "sine", np.sin, 4),
+            ("cos", "cosine", np.cos, 4),
+            ("tan", "tangent", np.tan, 8),
+            ("asin", "angle of a sine", np.arcsin, 4),
+            ("acos", "angle of a cosine", np.arccos, 4),
+            ("atan", "angle of a tangent", np.arctan, 4),
+            ("sinh", "hyperbolic sine", np.sinh, 6),
+            ("cosh", "hyperbolic cosine", np.cosh, 4),
+            ("asinh", "inverse of the hyperbolic sine", np.arcsinh, 6),
+            ("acosh", "inverse of the hyperbolic cosine", np.arccosh, 8),
+            ("atanh", "inverse of the hyperbolic tangent", np.arctanh, 6),
+        )
+    },
+    "pow": Function(
+        "pow(x, y)",
+        "the power; y is any number",
+        _real,
+        _not_plain,
+        2,
+        2,
+        real=RealFunction("pow", np.power, np.power, 8),
+    ),
     "root": Function(
         "root(x, q)",
         "the root of a degree q, a whole number of the case",

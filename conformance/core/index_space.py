@@ -396,7 +396,7 @@ class IndexSpace(PlainVisitor):
             if tensor is not None:
                 return self._picked(_innermost(node), tensor)
             return self._of_element(node, self.real(node.args[0]))
-        if FUNCTIONS[node.op].real is not None:
+        if FUNCTIONS[node.op].real is not None and node.op not in RULES:
             parameters = [self._whole(arg) for arg in node.args[1:]]
             return bounds.function(node.op, self.real(node.args[0]), *parameters)
         if node.op not in RULES:

@@ -218,7 +218,10 @@ class _MachineSpace(IndexSpace):
         with np.errstate(all="ignore"):
             first = _held(self.real(node.args[0]))
             if node.op == "**" or row.real is not None:
-                parameters = [self._whole(arg) for arg in node.args[1:]]
+                parameters = [
+                    self._whole(arg) if arg.kind.type == "int" else _held(self.real(arg))
+                    for arg in node.args[1:]
+                ]
                 run: Any = np.power if row.real is None else row.real.machine
                 return _floats(fitted(run(first, *parameters), computes))
             values = [first, *(_held(self.real(arg)) for arg in node.args[1:])]

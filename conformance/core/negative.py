@@ -84,6 +84,8 @@ def negative_tests(operator: Operator, valid: Sequence[Case]) -> tuple[NegativeT
     tests: dict[tuple[int, str], NegativeTest] = {}
     starts: dict[int, int] = {}
     for start in sorted((_plain(operator, case) for case in valid), key=_size):
+        if broken_conditions(operator, start):
+            continue  # it is not valid in the plainest type
         rank = len(start.shapes[operator.inputs[0].name])
         starts[rank] = starts.get(rank, 0) + 1
         if starts[rank] > MAX_STARTS or all((rank, name) in tests for name in sentences):
@@ -109,19 +111,24 @@ def broken_conditions(operator: Operator, case: Case) -> tuple[str, ...]:
     Where a value is out of its bounds, what else would be broken without them is listed too.
     """
     try:
-        return Binding(operator, case.attributes, case.shapes, case.operands).violations()
+        return _bound(operator, case).violations()
     except EvaluationError:
         return ("",)
     except InvalidCase as error:
         broken = error.violations or ("",)
     if not broken[0].endswith((".min", ".max")):
         return broken
-    binding = Binding(operator, case.attributes, case.shapes, case.operands, tolerant=True)
+    binding = _bound(operator, case, tolerant=True)
     broken = tuple(dict.fromkeys(binding.refused))
     try:
         return broken + binding.violations()
     except ConformanceError:
         return broken  # as of a stride of 0, of which nothing else can be said
+
+
+def _bound(operator: Operator, case: Case, *, tolerant: bool = False) -> Binding:
+    given = case.attributes, case.shapes, case.operands, case.types
+    return Binding(operator, *given, tolerant=tolerant)
 
 
 def check_rejections(operator: Operator, source: Source) -> None:
@@ -154,7 +161,7 @@ def _read_by(operator: Operator, case: Case) -> frozenset[str]:
 
     What is ignored, as pads beside a word for padding, may have any value.
     """
-    binding = Binding(operator, case.attributes, case.shapes, case.operands)
+    binding = _bound(operator, case)
     read: set[str] = set()
 
     def look_up(name: str) -> Any:
@@ -177,7 +184,7 @@ def _read_by(operator: Operator, case: Case) -> frozenset[str]:
 
 def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[Case]:
     """The case with one attribute that is read, or one shape, changed; many are valid, too."""
-    binding = Binding(operator, case.attributes, case.shapes, case.operands)
+    binding = _bound(operator, case)
     for attribute in operator.attributes.values():
         if attribute.name not in read:
             continue

@@ -108,7 +108,7 @@ class _Reader:
             self.bind(("let", name), let[name].kind)
         inputs = tuple(map(self.with_ends, range(len(inputs)), inputs, data["inputs"]))
         require = {
-            name: self.parse(("require", name), raw, "bool") for name, raw in self.items("require")
+            name: self.condition(("require", name), raw) for name, raw in self.items("require")
         }
         define = {name: self.definition(name, raw) for name, raw in self.items("define")}
         outputs = tuple(
@@ -191,11 +191,14 @@ class _Reader:
             self.source.problem(path, "an interpretation has 'change' or 'habit'", key=True)
         where = None
         if "where" in raw:
-            types = self.data["types"]
-            scope = {**kinds_of_types(types), **self.scope}
-            words = self.words.union(*types.values())
-            where = self.parse((*path, "where"), raw["where"], "bool", scope=scope, words=words)
+            where = self.condition((*path, "where"), raw["where"])
         return Interpretation(name, **{**raw, "where": where})
+
+    def condition(self, path: Path, raw: Any) -> Node:
+        """Parse a condition, which may speak of element types."""
+        types = self.data["types"]
+        scope, words = {**kinds_of_types(types), **self.scope}, self.words.union(*types.values())
+        return self.parse(path, raw, "bool", scope=scope, words=words)
 
     def profile(self, name: str, when: Any, why: str) -> Profile:
         path: Path = ("profiles", name, "when")

@@ -121,6 +121,11 @@ def binades(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     return _scaled(words, dtype, 16)
 
 
+def halves(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
+    """Draw small halves of both signs: many are as near to one whole number as to another."""
+    return (_small(words, 12) * _signs(words) / 2).astype(dtype.numpy)
+
+
 def factors(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     """Odd integers whose products need all digits but a few, which leave room for sums."""
     length = max(1, dtype.digits // 2 - 2)
@@ -340,6 +345,7 @@ PATTERNS: dict[str, Pattern] = {
         steady,
         slopes,
         mixed,
+        halves,
     )
 }
 
@@ -348,7 +354,7 @@ GENERAL = ("whole", "signs", "fractions", "binades", "special", "factors", "long
 
 FRACTIONAL = frozenset({
     "fractions", "binades", "special", "offset", "nan", "infinite", "zeros", "subnormal", "cancel",
-    "wide",
+    "wide", "halves",
 })  # fmt: skip
 """Those that make no sense in an integer type."""
 

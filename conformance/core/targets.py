@@ -111,7 +111,7 @@ class _CaseTargets:
     def __init__(self, operator: Operator, case: Case, inputs: Mapping[str, Array | None]) -> None:
         self.operator = operator
         self.case = case
-        self.binding = Binding(operator, case.attributes, case.shapes, case.operands)
+        self.binding = Binding(operator, case.attributes, case.shapes, case.operands, case.types)
         self.names: dict[str, TargetKind] = {}
         self.watch = Watch(self.binding.value, self.binding.visitor.ranks, self.note)
         # What the binding evaluates from here on is watched.

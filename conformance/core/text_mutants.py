@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.core.changes import replaced
-from conformance.core.functions import PER_AXIS_FORMS
+from conformance.core.functions import FUNCTIONS, PER_AXIS_FORMS
 from conformance.core.mutant_changes import TextChange
 from conformance.core.operator import SKIP, Attribute, Definition, Operator
 from conformance.core.parser import parse
@@ -398,7 +398,7 @@ def _of_call(name: str, args: list[ast.expr]) -> Iterator[tuple[str, str]]:
         condition, first, second = texts
         yield first, f"always takes {first}, also where {condition} does not hold"
         yield second, f"always takes {second}, also where {condition} holds"
-    elif name in PER_AXIS_FORMS and len(args) == 2:
+    elif name in (*PER_AXIS_FORMS, "pow", "bit_and", "bit_or", "bit_xor") and len(args) == 2:
         for kept, gone in ((texts[0], texts[1]), (texts[1], texts[0])):
             yield kept, f"leaves out {gone} of {full_text}"
     elif name == "ceil_div":
@@ -415,8 +415,12 @@ def _of_call(name: str, args: list[ast.expr]) -> Iterator[tuple[str, str]]:
         yield f"entry({texts[0]}, 0)", f"tests {texts[0]} on the first axis alone"
     elif name == "reverse":
         yield texts[0], f"does not reverse {texts[0]}"
-    elif name in ("sqrt", "exp", "log", "tanh", "erf", "abs", "step"):
+    elif len(args) == 1 and (name in ("abs", "step", "round") or _is_of_reals(name)):
         yield texts[0], f"leaves out {name} of {texts[0]}"
+
+
+def _is_of_reals(name: str) -> bool:
+    return name in FUNCTIONS and FUNCTIONS[name].real is not None
 
 
 def _of_read(syntax: ast.Subscript, text: Text, grammar: _Grammar) -> Iterator[tuple[str, str]]:

@@ -163,7 +163,7 @@ class Draw:
             rank = len(next(iter(shapes.values()), ()))
             if operator.groups and rank not in ranks_of(operator):
                 return None
-            binding = Binding(operator, attributes, shapes, operands)
+            binding = Binding(operator, attributes, shapes, operands, types)
             valid = not binding.violations() and is_small(binding, self.max_terms)
         except ConformanceError:
             return None

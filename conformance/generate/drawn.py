@@ -143,9 +143,11 @@ def pieces(
 ) -> list[Drawing]:
     """The containers of ``count`` value vectors of an operator, and of its negative tests."""
     sizes = [min(MAX_VECTORS, count - first) for first in range(0, count, MAX_VECTORS)]
+    # An operator without conditions refuses nothing, and no container is empty.
+    if negative_tests(spec, draw_cases(spec, STARTS, seed=root)):
+        sizes.append(0)
     return [
-        Drawing(spec, number, size, root, folder, claim)
-        for number, size in enumerate([*sizes, 0], 1)
+        Drawing(spec, number, size, root, folder, claim) for number, size in enumerate(sizes, 1)
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from conformance.core.binding import Binding
 from conformance.core.data import SEPARATOR, patterns_of
+from conformance.core.negative import broken_conditions
 from conformance.core.operator import Attribute, Dimension, Operator
 from conformance.core.strata import Stratum, role_visitor, strata_of
 from conformance.core.tree import Node
@@ -248,7 +249,8 @@ def drawn_pool(
 def in_type(operator: Operator, case: Case, dtype: str) -> Case:
     """Return a case with data of an element type, wherever the operator allows it.
 
-    A pattern that the type cannot hold becomes another.
+    A pattern that the type cannot hold becomes another. Where a condition refuses the types, the
+    case stays as it is.
     """
     types = {
         variable: dtype if dtype in allowed else case.types[variable]
@@ -259,7 +261,8 @@ def in_type(operator: Operator, case: Case, dtype: str) -> Case:
         patterns_of(operator, types), case.pattern.split(SEPARATOR), strict=True
     ):
         patterns.append(pattern if pattern in possible else possible[case.seed % len(possible)])
-    return replace(case, types=types, pattern=SEPARATOR.join(patterns))
+    other = replace(case, types=types, pattern=SEPARATOR.join(patterns))
+    return case if broken_conditions(operator, other) else other
 
 
 def drawn_large(

@@ -121,7 +121,7 @@ def test_values(text: str, expected: Any) -> None:
         ("sized(n)", 0, "unknown function 'sized'"),
         ("place(n, 1)", 6, "this is a whole number"),
         ("place(size, scale)", 12, "this is a fraction"),
-        ("floor(X[n, axis])", 6, "this is a number computed from tensors"),
+        ("ceil_div(X[n, axis], 2)", 9, "this is a number computed from tensors"),
         ("n if flag else 2", 0, "'if' is not allowed"),
         ("min()", 0, "wrong arguments for 'min'"),
         ("n << 2", 1, "'<<' is not allowed"),
