@@ -43,7 +43,7 @@ class Case:
     """A case: an operator, its attributes, shapes and types, and how its data is made.
 
     ``shapes`` gives the shape of each input tensor that is filled from ``pattern`` and ``seed``;
-    ``operands`` the value of each integer input (``output_size``).
+    ``operands`` the value of each input that decides shapes (``output_size``).
     ``attributes`` are spelled as the document spells them; an absent one takes its default.
     ``reject`` names the condition that a negative test breaks.
     """
@@ -52,7 +52,7 @@ class Case:
     types: Mapping[str, str]
     shapes: Mapping[str, tuple[int, ...]]
     attributes: Attributes
-    operands: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    operands: Mapping[str, tuple[int | float, ...]] = field(default_factory=dict)
     pattern: str = "ramp"
     seed: int = 0
     reject: str | None = None
@@ -111,7 +111,8 @@ class Answer:
     with ``lo_native`` and ``hi_native`` where present; tiled what is further off by ``slack``, and
     anything where that is infinite. ``open`` is a mask of elements that are
     not checked, a sum of ``OPEN_BIT`` by precision. ``choices`` has one axis more than the
-    output: the allowed values of an integer output, filled up with -1. For an integer output
+    output: the allowed values of an integer output, or of one with ``bits``, filled up with -1 or
+    with the first again; -1 is a value in the first place alone. For an integer output
     ``rounded``, ``lo`` and ``hi`` are None and ``expected`` (or ``choices``) decides. An output
     with ``bits`` is moved and not computed: it has to be ``rounded`` to the last bit.
     """
@@ -142,6 +143,12 @@ class Answer:
         if precision == "tiled" and self.slack is not None:
             return self._beyond(self.lo, -1), self._beyond(self.hi, 1)
         return self.lo, self.hi
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Where ``choices`` are values that are allowed, and do not just fill up."""
+        assert self.choices is not None
+        return np.asarray((self.choices != -1) | (self.choices == self.choices[..., :1]))
 
     def _beyond(self, end: Array, sign: int) -> Array:
         """Ends with the slack added; rounding the sum to the type is monotone, so it is safe."""

@@ -140,9 +140,11 @@ def accepted(output: Answer, index: Index, precision: str = "standard") -> str:
     if unchecked is not None and unchecked[index]:
         return _why_anything(output, index, precision)
     if output.choices is not None:
-        allowed = [int(choice) for choice in output.choices[index] if choice >= 0]
+        counts = output.allowed[index]
+        allowed = [*dict.fromkeys(map(shortest, output.choices[index][counts]))]
         suffix = f" and {len(allowed) - MAX_CHOICES} more" if len(allowed) > MAX_CHOICES else ""
-        return "any of " + ", ".join(map(str, allowed[:MAX_CHOICES])) + suffix
+        some = "any of " if len(allowed) > 1 else ""
+        return some + ", ".join(allowed[:MAX_CHOICES]) + suffix
     if output.lo is None:
         return shortest(output.expected[index])
     lo, hi = (ends[index] for ends in output.interval(precision))

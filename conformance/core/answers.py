@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from conformance.core.binding import Binding
 from conformance.core.changes import changed
-from conformance.core.evaluate import Evaluation
+from conformance.core.evaluate import Evaluation, decided
 from conformance.core.moved import moved_bits
 from conformance.core.operator import Interpretation, Operator, Output
 from conformance.core.real import Machine
 from conformance.core.tiled import slack
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import ExpressionError, InvalidCase, SpecError
 from conformance.model import ALL_OPEN, OPEN_BIT, Answer, Case
 from conformance.spec.yaml_source import Source
@@ -75,27 +75,42 @@ class _Evaluations:
     def answer(self, output: Output) -> Answer:
         """Return what an output must be."""
         dtype = DTYPES[self._ideal.dtype_of(output)]
+        others = self._ideal.others(output)
         if not dtype.is_float:
+            right = self._ideal.interval(output).lo
             return Answer(
                 output.name,
                 dtype.name,
-                self._ideal.interval(output).lo,
+                right,
                 open=self._open(output, {}),
-                choices=self._ideal.choices(output),
+                choices=self._ideal.choices(output)
+                if not others
+                else _choices([right, *(other.output(output) for other in others)]),
             )
         formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
         machines = {name: Machine(f, self.flushes) for name, f in formats.items()}
         standard = self.by(machines["standard"])
         ends = {name: self.by(machine).interval(output) for name, machine in machines.items()}
+        moved = moved_bits(self._ideal, output)
+        if moved is None:
+            ends = {name: decided(interval, output, others) for name, interval in ends.items()}
         has_native = formats["native"] != formats["standard"]
         is_open = self._open(
             output, {name: interval.unspecified for name, interval in ends.items()}
         )
-        moved = moved_bits(self._ideal, output)
         if moved is not None:
             wide = standard.output(output, wide=True)
+            each = [moved_bits(other, output) for other in others]
             return Answer(
-                output.name, dtype.name, wide, moved, moved, moved, open=is_open, bits=True
+                output.name,
+                dtype.name,
+                wide,
+                moved,
+                moved,
+                moved,
+                open=is_open,
+                choices=_choices([moved, *(bits for bits in each if bits is not None)]),
+                bits=True,
             )
         return Answer(
             name=output.name,
@@ -122,6 +137,24 @@ class _Evaluations:
             nowhere = self._ideal.unspecified(output)
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
+
+
+def _choices(arrays: Sequence[Array]) -> Array | None:
+    """What each element is in some arrays, each once; None where all are alike.
+
+    They are filled up with the first, which is -1 where that is one of them.
+    """
+    values = np.stack(arrays, axis=-1)
+    codes = values.view(DTYPES[name_of(values.dtype)].signed)
+    repeated = np.zeros(values.shape, np.bool_)
+    for place in range(1, len(arrays)):
+        repeated[..., place] = (codes[..., :place] == codes[..., place : place + 1]).any(-1)
+    most = int((~repeated).sum(-1).max(initial=0))
+    if most <= 1:
+        return None
+    order = np.argsort(2 * repeated + (values != -1), axis=-1, kind="stable")[..., :most]
+    taken, again = (np.take_along_axis(array, order, axis=-1) for array in (values, repeated))
+    return np.where(again, taken[..., :1], taken)
 
 
 def readings(

@@ -34,7 +34,7 @@ class Binding:
         operator: Operator,
         attributes: Mapping[str, Any],
         shapes: Mapping[str, Shape],
-        operands: Mapping[str, Sequence[int]] = MappingProxyType({}),
+        operands: Mapping[str, Sequence[int | float]] = MappingProxyType({}),
         types: Mapping[str, str] = MappingProxyType({}),
         *,
         tolerant: bool = False,
@@ -59,7 +59,7 @@ class Binding:
                     raise
                 self.refused += getattr(error, "violations", ())
 
-    def _steps(self, operands: Mapping[str, Sequence[int]]) -> Iterator[Callable[[], None]]:
+    def _steps(self, operands: Mapping[str, Sequence[int | float]]) -> Iterator[Callable[[], None]]:
         """Yield what gives names their values, and what checks them, in order."""
         operator = self.operator
         for attribute in operator.attributes.values():
@@ -195,7 +195,7 @@ class Binding:
             self._refuse(f"{given} where there are {count} axes", f"{attribute.name}.length")
         return tuple(self._entry(attribute, entry) for entry in entries)
 
-    def _read_entries(self, tensor: Tensor, operand: Sequence[int] | None) -> None:
+    def _read_entries(self, tensor: Tensor, operand: Sequence[int | float] | None) -> None:
         """Read the entries of a tensor that decides shapes, or what an absent one reads as."""
         assert tensor.entries is not None
         if tensor.entries.list:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from math import inf, prod
 from typing import Any
 
@@ -57,11 +58,21 @@ class Evaluation:
     reads_anything = False
     """Whether a read outside of a tensor has some value, as a program's has, and is no error."""
 
+    errors: dict[tuple[object, int], Array]
+    """Those of coordinates, on each axis."""
+
+    unsure: set[int]
+
     most_terms: float = inf
     """Terms of a definition that are evaluated; those that certainly do not count are no terms."""
 
     most_at_once: float = inf
     """Terms that are in memory at once, where a result has no more to be divided by."""
+
+    sides: Mapping[int, int] | None = None
+    """To which side of itself a coordinate leans on an axis, by its error: -1 or 1.
+
+    Without it nothing is asked of errors; those axes are ``unsure`` on which one may decide."""
 
     def __init__(
         self,
@@ -93,11 +104,33 @@ class Evaluation:
         self._combined: dict[str, Combined] = {}
         self._arrays: dict[tuple[str, str], Array] = {}
         self._holding: dict[tuple[str, str], NDArray[np.bool_]] = {}
+        self.decides = False  # whether a coordinate has decided something
 
     def by(self, machine: Machine | None) -> Evaluation:
         """Return the same case as another machine computes it."""
         other = copy(self)
         other._compute_by(machine)
+        return other
+
+    def others(self, output: Output) -> list[Evaluation]:
+        """Return the case with coordinates to either side on each axis where that may matter.
+
+        Coordinates are those of ``computed``; there are none where no error decides anything.
+        """
+        self.value(output.name)
+        if not self.decides:
+            return []
+        asking = self._leaning({})
+        asking.value(output.name)
+        axes = sorted(asking.unsure)
+        each = product((-1, 1), repeat=len(axes)) if axes else ()
+        return [asking._leaning(dict(zip(axes, sides, strict=True))) for sides in each]
+
+    def _leaning(self, sides: Mapping[int, int]) -> Evaluation:
+        other = self.by(None)
+        if self.sides is None:
+            other.errors, other.unsure = {}, set()
+        other.sides = sides
         return other
 
     def _check_types(self) -> None:
@@ -232,8 +265,14 @@ class Evaluation:
         return DTYPES["f64"] if wide and dtype.is_float else dtype
 
     def intervals(self) -> list[Interval]:
-        """Return what is accepted of each output; of whole numbers, the value alone."""
-        return [self.interval(output) for output in self.operator.outputs]
+        """Return what is accepted of each output; of whole numbers, the value alone.
+
+        Any value passes where coordinates that are rounded decide otherwise.
+        """
+        return [
+            decided(self.interval(output), output, self.others(output))
+            for output in self.operator.outputs
+        ]
 
     def interval(self, output: Output) -> Interval:
         """Return what is accepted of an output."""
@@ -404,3 +443,14 @@ def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
         return array
     array = np.where(np.isposinf(value.special), high, array)
     return np.where(np.isneginf(value.special), low, array).astype(dtype.numpy)
+
+
+def decided(interval: Interval, output: Output, others: Iterable[Evaluation]) -> Interval:
+    """Return what is accepted of an output: any value where others have another than the ends."""
+    for other in others:
+        array = other.output(output)
+        with np.errstate(invalid="ignore"):
+            inside = (interval.lo <= array) & (array <= interval.hi)
+        inside |= (array != array) & (interval.lo != interval.lo)
+        interval = replace(interval, unspecified=interval.unspecified | ~inside)
+    return interval

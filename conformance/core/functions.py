@@ -540,6 +540,12 @@ FUNCTIONS: dict[str, Function] = {
         _numbers,
         lambda a: a,
     ),
+    "computed": Function(
+        "computed(a)",
+        "a coordinate, as a machine has it in f32 or wider: where that decides, either passes",
+        _plain_numbers,
+        lambda a: a,
+    ),
     "flushed": Function(
         "flushed(X[i])",
         "an element, or 0 where it is subnormal in its type: a machine takes either",

@@ -144,6 +144,7 @@ class _Mutated(Evaluation):
                 lost.add(name)
         self.unchanged = kept.definitions - lost
         self._results = {name: original.result(name) for name in self.unchanged}
+        self.decides = original.decides
         for name in kept.combined - lost:
             original.result(name)
             combined = original.combined(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from conformance.core.functions import FUNCTIONS
 from conformance.core.magnitude import NOTHING, Magnitude, magnitude
 from conformance.core.operator import SKIP, Definition
 from conformance.core.plain import PlainVisitor
-from conformance.core.real import NO_GRID, ZERO_GRID, Between, Real, constant, source
+from conformance.core.real import NO_GRID, ZERO_GRID, Between, Machine, Real, constant, source
 from conformance.core.tree import Node
 from conformance.core.window_search import Window, order_of, ranked
 from conformance.dtypes import DTYPES, Array, DType, name_of
@@ -44,6 +44,9 @@ OF_ELEMENTS = ("abs", "negative", "**", "flushed")
 """Functions of a number that are cheap and, as most, the same for equal numbers."""
 
 COMPARISONS = ("==", "!=", "<", "<=")
+
+COORDINATES = Machine(DTYPES["f32"])
+"""What coordinates are computed by at the least, whatever the type of elements is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +144,7 @@ class IndexSpace(PlainVisitor):
         self.doubts: list[NDArray[np.bool_]] = []
         self._tensors: dict[tuple[object, ...], Real | None] = {}
         self._parts: dict[tuple[object, ...], Any] = {}
+        self._entry: int | None = None
         binding = evaluation.binding
         extents = {
             name: binding.evaluate(tree)
@@ -297,17 +301,68 @@ class IndexSpace(PlainVisitor):
             if doubt.any():
                 self.doubts.append(doubt)
             return FUNCTIONS[node.op].plain(order, np.float64(0))
+        if node.op == "computed":
+            return self._leaning(node)
         return super().visit(node)
+
+    def _leaning(self, node: Node) -> Any:
+        """A coordinate, on some axes as far off to one side as the evaluation leans.
+
+        The axes on which a whole number is within its error are noted.
+        """
+        value, evaluation = self.visit(node.args[0]), self.evaluation
+        evaluation.decides = True
+        if evaluation.sides is None:
+            return value
+        floor, ceil = FUNCTIONS["floor"].plain, FUNCTIONS["ceil"].plain
+        entries = [np.asarray(entry) for entry in _entries(value)]
+        for axis, entry in enumerate(entries):
+            key = node.key, axis
+            if key not in evaluation.errors:
+                evaluation.errors[key] = self._per_entry(axis, self._computed, node).err.fractions()
+            err = evaluation.errors[key]
+            if axis in evaluation.sides:
+                entries[axis] = np.asarray(entry + evaluation.sides[axis] * err)
+            elif np.any((err > 0) & (floor(entry + err) >= ceil(entry - err))):
+                evaluation.unsure.add(axis)
+        return tuple(entries) if isinstance(value, tuple) else entries[0]
+
+    def _computed(self, node: Node) -> Real:
+        """A coordinate with its error in f32, which is stored before it is used."""
+        own, self.machine = self.machine, COORDINATES
+        try:
+            return replace(self.real(node.args[0]).settled(), machine=own)
+        finally:
+            self.machine = own
+
+    def _per_entry(self, entry: int, compute: Callable[[Node], Real], node: Node) -> Real:
+        """What is computed for one of the axes that a node has an entry for each of."""
+        before, self._entry = self._entry, entry
+        try:
+            return compute(node)
+        finally:
+            self._entry = before
+
+    def _plain(self, node: Node) -> Any:
+        """A plain value, on the axis that is computed for."""
+        value = self.visit(node)
+        return value if self._entry is None or not node.kind.per else value[self._entry]
 
     def real(self, node: Node) -> Real:
         """Compute a number with the reals that it is made of."""
         kind = node.kind
         if kind.type != "real" and not (kind.type == "rational" and kind.indices):
-            return self.constant(self.visit(node))
+            return self.constant(self._plain(node))
         if node.key in self._parts:
             return self._parts[node.key]
-        if kind.per:
+        if kind.per and self._entry is None:
             raise EvaluationError(f"{self.definition.name}: a number per {kind.per} meets elements")
+        if node.op == "computed":
+            return self._computed(node)
+        if node.op == "prod":
+            (factor,) = node.args
+            axes = range(len(self.lookup(str(factor.kind.per))))
+            return reduce(self.times, (self._per_entry(k, self.real, factor) for k in axes))
         if node.op == "read":
             value = self.read(node)
             return value if isinstance(value, Real) else self.constant(value)
@@ -315,10 +370,9 @@ class IndexSpace(PlainVisitor):
             dtype = self._dtype_of(str(node.value))
             return self.given(dtype.lowest if node.op == "lowest" else dtype.bottom, dtype)
         if node.op == "name":
-            value = self.lookup(str(node.value))
-            if isinstance(value, Real):
-                return value
-            return self.real(self.definition.abbreviations[str(node.value)])
+            name = str(node.value)
+            value = self.lookup(name) if kind.type == "real" else None
+            return value if value is not None else self.real(self.definition.abbreviations[name])
         return self.operation(node)
 
     def each_once(self, node: Node, then: Callable[[Real], Real] = lambda real: real) -> Real:
@@ -387,7 +441,7 @@ class IndexSpace(PlainVisitor):
     def operation(self, node: Node) -> Real:
         """Apply an operation to reals."""
         if node.op == "where":
-            condition = self.visit(node.args[0])
+            condition = self._plain(node.args[0])
             if not isinstance(condition, np.ndarray):
                 return self.real(node.args[1 if condition else 2])
             return bounds.choose(condition, self.real(node.args[1]), self.real(node.args[2]))
@@ -401,8 +455,12 @@ class IndexSpace(PlainVisitor):
             return bounds.function(node.op, self.real(node.args[0]), *parameters)
         if node.op not in RULES:
             # A fraction that a machine computes by nothing but whole numbers.
-            return self.constant(super().visit(node))
+            return self.constant(self._plain(node))
         return RULES[node.op](*map(self.real, node.args))
+
+    def times(self, a: Real, b: Real) -> Real:
+        """Multiply two numbers."""
+        return bounds.multiply(a, b)
 
     def _of_element(self, node: Node, number: Real) -> Real:
         if node.op == "**":

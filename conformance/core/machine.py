@@ -206,7 +206,7 @@ class _MachineSpace(IndexSpace):
     def operation(self, node: Node) -> Real:
         computes = DTYPES[self.style.computes]
         if node.op == "where":
-            condition = self.visit(node.args[0])
+            condition = self._plain(node.args[0])
             if not isinstance(condition, np.ndarray):
                 return self.real(node.args[1 if condition else 2])
             return _floats(np.where(condition, *(_held(self.real(arg)) for arg in node.args[1:])))
@@ -234,6 +234,9 @@ class _MachineSpace(IndexSpace):
                 quotient = first * inverse if self.style.reciprocal else first / values[1]
                 return _floats(fitted(quotient, computes))
             return _floats(fitted(row.plain(*values), computes))
+
+    def times(self, a: Real, b: Real) -> Real:
+        return _floats(fitted(_held(a) * _held(b), DTYPES[self.style.computes]))
 
     def _outside(self, name: str, picked: Any, inside: NDArray[np.bool_]) -> Any:
         policy = self.definition.outside

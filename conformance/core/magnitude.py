@@ -6,6 +6,7 @@ Bounds are made of these: data of f64 neither overflow nor vanish in them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -114,6 +115,11 @@ class Magnitude:
         e = np.maximum(self.e, other.e)
         return np.asarray(self._at(e) > other._at(e))
 
+    def fractions(self) -> NDArray[np.object_]:
+        """Return finite numbers as fractions."""
+        exponents = np.asarray(self.e).astype(object)
+        return np.asarray(_fractions(self.m, exponents), object)
+
     def each(self, change: Callable[[Array], Array]) -> Magnitude:
         """Make a change to both arrays."""
         return Magnitude.pair(change(self.m), change(self.e))
@@ -146,6 +152,9 @@ class Magnitude:
 
 
 NOTHING = Magnitude(np.zeros(()))
+
+
+_fractions = np.frompyfunc(lambda m, e: Fraction(m) * Fraction(2) ** e if m else Fraction(0), 2, 1)
 
 
 def power_of_two(exponent: Any) -> Magnitude:

@@ -15,6 +15,7 @@ from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import NO_NAMES
+from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 from conformance.model import Case
 from conformance.spec.yaml_source import Source
@@ -204,6 +205,7 @@ def _edited(operator: Operator, case: Case, read: Collection[str]) -> Iterator[C
 
 def _other_values(attribute: Attribute, binding: Binding) -> Iterator[Any]:
     if attribute.type not in ("int", "word"):
+        yield from _other_fractions(attribute, binding)
         return
     value = binding.value(attribute.name)
     if not isinstance(value, tuple):
@@ -217,6 +219,14 @@ def _other_values(attribute: Attribute, binding: Binding) -> Iterator[Any]:
     yield list(value[:-1])  # after those: an empty list may pass for one that is left out
     for first in _other_entries(attribute, value[0]) if len(value) > 1 else ():
         yield [first, *value[1:]]
+
+
+def _other_fractions(attribute: Attribute, binding: Binding) -> Iterator[list[float]]:
+    """Yield other fractions of a list: none above 0, and too many."""
+    if attribute.list and attribute.type in DTYPES:
+        given = [float(entry) for entry in binding.value(attribute.name)]
+        yield from ([*given[:-1], last] for last in (0.0, -1.0) if given)
+        yield [*given, 1.0]
 
 
 def _other_entries(attribute: Attribute, entry: Any) -> Iterator[Any]:

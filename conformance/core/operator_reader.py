@@ -268,15 +268,18 @@ class _Reader:
         return Tensor(name, raw["type"], shapes, broadcast, absent, entries, ranks, patterns)
 
     def _entries(self, path: Path, raw: Mapping[str, Any]) -> Attribute:
-        """A tensor of whole numbers that are values of the case, as those of an attribute are."""
-        if not self._is_whole(raw["type"]):
-            self.source.problem((*path, "type"), "a tensor that decides shapes is of whole numbers")
+        """A tensor of numbers that are values of the case, as those of an attribute are."""
+        type_ = "int" if self._is_whole(raw["type"]) else raw["type"]
+        if type_ not in ("int", "f32", "f64"):
+            message = "a tensor that decides shapes is of whole numbers, of f32 or of f64"
+            self.source.problem((*path, "type"), message)
         per, is_list = raw.get("per"), "list" in raw
         if per is not None and is_list:
             self.source.problem((*path, "list"), "it has a number per axis, or is a list", key=True)
         if per is not None and per not in self.scope:
             self.source.unknown((*path, "per"), f"'{per}' is no group of axes", per, self.scope)
-        return Attribute(raw["name"], raw["name"], per=per, list=is_list, min=raw.get("min"))
+        least = raw.get("min")
+        return Attribute(raw["name"], raw["name"], type_, per=per, list=is_list, min=least)
 
     def with_ends(self, number: int, tensor: Tensor, raw: Mapping[str, Any]) -> Tensor:
         """A tensor with what its numbers lie between, which may speak of all of a case."""

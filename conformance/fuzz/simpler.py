@@ -17,6 +17,7 @@ from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
+from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, InvalidCase
 from conformance.generate.bounds import can_evaluate, fills
 from conformance.generate.pool import main_types
@@ -171,6 +172,8 @@ class _Rebuilding:
         self.binding = binding_of(operator, case)
         self.values: dict[str, Any] = {}
         for name in (*operator.dims, *operator.attributes, *case.operands):
+            if name in case.operands and _is_fraction(operator.tensors[name]):
+                continue  # a factor is not simpler for being smaller
             with suppress(InvalidCase):  # that no shape gives a value where a tensor is absent
                 self.values[name] = self.binding.value(name)
 
@@ -281,7 +284,7 @@ class _Rebuilding:
             }
         except (ConformanceError, IndexError):
             return
-        operands = {name: tuple(names[name]) for name in self.case.operands}
+        operands = {name: tuple(names.get(name, v)) for name, v in self.case.operands.items()}
         yield replace(self.case, shapes=shapes, attributes=given, operands=operands)
 
     def _followed(self, attributes: Mapping[str, Any], values: Values) -> dict[str, Any]:
@@ -327,6 +330,10 @@ def _with(values: Sequence[Any], axis: int, value: Any) -> tuple[Any, ...]:
 
 def _group_of(tensor: Tensor) -> str | None:
     return None if tensor.entries is None else tensor.entries.per
+
+
+def _is_fraction(tensor: Tensor) -> bool:
+    return tensor.entries is not None and tensor.entries.type in DTYPES
 
 
 def _entries(visitor: PlainVisitor, item: Node) -> list[int]:

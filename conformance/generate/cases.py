@@ -22,7 +22,7 @@ from conformance.core.data import SEPARATOR, patterns_of
 from conformance.core.operator import Attribute, Definition, Dimension, Operator, Tensor
 from conformance.core.plain import PlainVisitor
 from conformance.core.tree import Node
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, DType
 from conformance.errors import ConformanceError
 from conformance.model import Case
 from conformance.specification import ranks_of
@@ -55,6 +55,9 @@ Sizes = tuple[int, ...]
 
 FLOATS = (0.5, 2.0, -1.25, 0.1, 0.0)
 """What float attributes are drawn from, beside their defaults."""
+
+FACTORS = (2.0, 0.5, 1.5, 3.0, 0.6, 2.5, 4 / 3, 1.0, 0.25, 1.3, 2 / 3)
+"""What the fractions of a tensor that decides shapes are drawn from: factors of sizes."""
 
 
 def groups_beside(operator: Operator) -> set[str | None]:
@@ -293,12 +296,13 @@ class Draw:
         high = attribute.min + 3 if attribute.max is None else attribute.max
         return self.integer(attribute.min, high)
 
-    def shapes(self) -> tuple[dict[str, Sizes], dict[str, Sizes]]:
+    def shapes(self) -> tuple[dict[str, Sizes], dict[str, tuple[int | float, ...]]]:
         """The shapes of tensors, and the entries of those that have some.
 
         Optional ones may be left out.
         """
-        shapes, operands = {}, {}
+        shapes: dict[str, Sizes] = {}
+        operands: dict[str, tuple[int | float, ...]] = {}
         for tensor in self.operator.inputs:
             if tensor.absent is not None and self.one_in(3):
                 continue
@@ -327,11 +331,13 @@ class Draw:
         """The entries of a tensor that decides shapes, one for each axis."""
         return tuple(self.extent() for _ in self.values[str(entries.per)])
 
-    def listed(self, entries: Attribute, count: int, dtype: str) -> tuple[int, ...]:
+    def listed(self, entries: Attribute, count: int, dtype: str) -> tuple[int | float, ...]:
         """The entries of a tensor that is a list: axes, or any numbers.
 
         Numbers near the ends of their type are among them, which stand for no end of a slice.
         """
+        if entries.type in DTYPES:
+            return self.factors(count, DTYPES[entries.type])
         group = self.operator.axis_lists.get(entries.name)
         if group is not None:
             return tuple(self.some_axes(group, count))
@@ -346,6 +352,14 @@ class Draw:
             far = min(int(np.iinfo(DTYPES[dtype].numpy).max), BEYOND)
             listed[self.integer(0, count - 1)] = self.pick((-far, far))
         return tuple(listed)
+
+    def factors(self, count: int, dtype: DType) -> tuple[float, ...]:
+        """Fractions, alike or not, after some ones: the first axes mostly keep their size."""
+        first = max(0, min(2, count - 1) - self.integer(0, 1) * self.integer(0, 2))
+        factors = [self.pick(FACTORS) for _ in range(count - first)]
+        if factors and self.one_in(2):
+            factors = [factors[0]] * len(factors)
+        return tuple(float(dtype.numpy.type(n)) for n in [1.0] * first + factors)
 
     def repeated(self) -> list[int]:
         """The extents of a dimension per axis, which a list may have to repeat."""

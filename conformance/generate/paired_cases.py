@@ -168,9 +168,9 @@ def _told_apart(first: Vector, second: Vector) -> bool:
 def _outside(given: Answer, wanted: Answer) -> np.ndarray | np.bool_:
     """Which elements of one answer another one does not accept."""
     unspecified = np.uint8(0) if wanted.open is None else wanted.open & OPEN_BIT["standard"]
+    if given.choices is not None or wanted.choices is not None:
+        return np.bool_(False)
     if given.rounded is None or wanted.rounded is None:
-        if given.choices is not None or wanted.choices is not None:
-            return np.bool_(False)
         return (unspecified == 0) & (given.expected != wanted.expected)
     low, high = (one.astype(np.float64) for one in wanted.interval("standard"))
     value = given.rounded.astype(np.float64)

@@ -83,6 +83,9 @@ def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
     nan = _is_nan(dtype, ordinals)
     if answer.bits:
         wrong = _other_bits(dtype, got, answer.rounded)
+        if answer.choices is not None:
+            others = _other_bits(dtype, got[..., np.newaxis], answer.choices)
+            wrong &= (others | ~answer.allowed).all(axis=-1)
         unchecked = answer.unchecked(precision)
         wrong = wrong if unchecked is None else wrong & ~unchecked
         count = int(np.count_nonzero(wrong))
@@ -146,6 +149,9 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     high = low if hi is lo else dtype.ordinals(hi).reshape(lo.shape)
     # A NaN's ordinal lies beyond the infinities, so outside of every interval of numbers.
     wrong: Mask = np.where(_is_nan(dtype, low), ~nan, (got < low) | (got > high))
+    if answer.choices is not None:
+        choices = dtype.ordinals(answer.choices).reshape(answer.choices.shape)
+        wrong &= ~((got[..., np.newaxis] == choices) & answer.allowed).any(axis=-1)
     unchecked = answer.unchecked(precision)
     return wrong if unchecked is None else wrong & ~unchecked
 
@@ -168,7 +174,10 @@ def interval_use(answer: Answer, got: Array, precision: str) -> NDArray[np.int64
         bins = np.clip(np.ceil(4 * distance / np.maximum(available, 1)), 1, 4)
     bins = np.nan_to_num(bins, nan=4)  # from one infinity to the other, where both are accepted
     bins = np.where((got_ordinals < lo) | (got_ordinals > hi) | nan, len(INTERVAL_BINS) - 1, bins)
-    bins = np.where((got_ordinals == expected) | (nan & not_a_number), 0, bins).astype(np.int64)
+    right = (got_ordinals == expected) | (nan & not_a_number)
+    if answer.choices is not None:
+        right |= ~compare(answer, got, precision).wrong
+    bins = np.where(right, 0, bins).astype(np.int64)
     unchecked = answer.unchecked(precision)
     if unchecked is not None:
         bins = bins[~unchecked]
@@ -192,8 +201,7 @@ def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     # A truth value is 0 or 1; to numpy all but 0 are equal.
     wrong = _other_bits(DTYPES[answer.dtype], got, answer.expected)
     if answer.choices is not None:
-        allowed = (got[..., np.newaxis] == answer.choices) & (answer.choices != -1)
-        wrong &= ~allowed.any(axis=-1)
+        wrong &= ~((got[..., np.newaxis] == answer.choices) & answer.allowed).any(axis=-1)
     unchecked = answer.unchecked(precision)
     return wrong if unchecked is None else wrong & ~unchecked
 
@@ -246,13 +254,13 @@ def describe_element(
 
 def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[str, str, str]:
     """The rounded value and both ends of what is accepted, as text."""
-    if answer.rounded is not None:
-        lo, hi = answer.interval(precision)
-        return str(answer.rounded[index]), str(lo[index]), str(hi[index])
-    expected = str(answer.expected[index])
+    right = answer.expected if answer.rounded is None else answer.rounded
+    expected = str(right[index])
     if answer.choices is None:
-        return expected, expected, expected
-    allowed = [str(choice) for choice in answer.choices[index] if choice != -1]
+        lo, hi = (right, right) if answer.rounded is None else answer.interval(precision)
+        return expected, str(lo[index]), str(hi[index])
+    counts = answer.allowed[index]
+    allowed = [*dict.fromkeys(map(str, answer.choices[index][counts]))]
     surplus = (
         [f"{len(allowed) - MAX_SHOWN_CHOICES} more"] if len(allowed) > MAX_SHOWN_CHOICES else []
     )

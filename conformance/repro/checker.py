@@ -33,16 +33,23 @@ def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
         wrong = np.where(np.isnan(lo), ~np.isnan(got), ~inside | np.isnan(got))
     else:
         wrong = codes_of(got) != codes_of(answer["equal"])  # a truth value is 0 or 1
-        if "choices" in answer:
-            choices = answer["choices"]
-            wrong &= ~((got[..., np.newaxis] == choices) & (choices != -1)).any(axis=-1)
+    if "choices" in answer:
+        choices = answer["choices"]
+        right = codes_of(got)[..., np.newaxis] == codes_of(choices)
+        wrong &= ~(right & is_allowed(choices)).any(axis=-1)
     return wrong & ~answer["unchecked"] if "unchecked" in answer else wrong
+
+
+def is_allowed(choices: Any) -> Any:
+    """Return which choices are values: the first, and others that are not -1."""
+    return (choices != -1) | (choices == choices[..., :1])
 
 
 def accepted(answer: dict[str, Any], index: Any) -> str:
     """Describe the accepted values of an element."""
     if "choices" in answer:
-        return "any of " + ", ".join(str(c) for c in answer["choices"][index] if c != -1)
+        choices = answer["choices"][index]
+        return "any of " + ", ".join(dict.fromkeys(map(str, choices[is_allowed(choices)])))
     for key in ("equal", "bits"):
         if key in answer:
             return str(answer[key][index])

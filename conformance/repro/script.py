@@ -227,8 +227,6 @@ def _accepted(expected_output: Answer, precision: str) -> Iterator[tuple[str, Ar
     """Yield the arrays that define what an output may be at a precision."""
     if expected_output.rounded is None:
         yield "equal", expected_output.expected
-        if expected_output.choices is not None:
-            yield "choices", expected_output.choices
     elif expected_output.bits:
         yield "bits", expected_output.rounded
     else:
@@ -236,6 +234,8 @@ def _accepted(expected_output: Answer, precision: str) -> Iterator[tuple[str, Ar
         yield "lo", lo
         if lo.tobytes() != hi.tobytes():
             yield "hi", hi
+    if expected_output.choices is not None:
+        yield "choices", expected_output.choices
     unchecked = expected_output.unchecked(precision)
     if unchecked is not None and unchecked.any():
         yield "unchecked", unchecked

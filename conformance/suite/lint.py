@@ -115,7 +115,9 @@ def _vector_problems(vector: Vector) -> Iterator[str]:
 def _answer_problems(output: Answer) -> Iterator[str]:
     if output.open is not None and not output.open.any():
         yield "the open mask marks no element; leave it out"
-    yield from _choice_problems(output) if output.rounded is None else _bound_problems(output)
+    yield from _choice_problems(output)
+    if output.rounded is not None:
+        yield from _bound_problems(output)
 
 
 def _bound_problems(output: Answer) -> Iterator[str]:
@@ -151,19 +153,27 @@ def _bound_problems(output: Answer) -> Iterator[str]:
 
 
 def _choice_problems(output: Answer) -> Iterator[str]:
-    """Yield where the allowed values lack the expected one, or are not filled up with -1."""
+    """Yield where the allowed values lack the expected one, or are not filled up."""
     if output.choices is None:
         return
     checked = _checked(output, "exact")
-    allowed = output.choices
-    if np.any(checked & ~(allowed == output.expected[..., np.newaxis]).any(axis=-1)):
+    right = output.expected if output.rounded is None else output.rounded
+    allowed, expected = (_codes(output, array) for array in (output.choices, right))
+    if np.any(checked & ~(allowed == expected[..., np.newaxis]).any(axis=-1)):
         yield "expected is not among choices"
-    unused = allowed == -1
+    first = allowed == allowed[..., :1]
+    unused = ~output.allowed | (first & (np.arange(allowed.shape[-1]) > 0))
     if np.any(unused[..., :-1] & ~unused[..., 1:]):
-        yield "choices has -1 before an allowed value"
-    ordered = np.sort(allowed, axis=-1)
-    if np.any((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] != -1)):
+        yield "choices fills up before an allowed value"
+    earlier = allowed[..., :, np.newaxis] == allowed[..., np.newaxis, :]
+    if np.any(np.tril(earlier, -1).any(axis=-1) & ~unused):
         yield "choices names a value twice"
+
+
+def _codes(output: Answer, array: Array) -> Array:
+    """The bits of elements, as whole numbers: those of NaN are equal, too."""
+    signed = DTYPES[output.dtype].signed
+    return np.ascontiguousarray(array).view(signed).reshape(array.shape)
 
 
 def _checked(output: Answer, precision: str) -> NDArray[np.bool_]:

@@ -39,6 +39,7 @@ _TABLES = CASE_KEYS[:4]
 
 Level = Annotated[str, Meta(pattern=f"^({'|'.join(LEVELS)})$")]
 Integers = tuple[int, ...]
+Operand = tuple[int | float, ...]
 Attribute = int | float | bool | str | list[int | float | bool | str]
 
 
@@ -48,7 +49,7 @@ class CaseFields(Record, frozen=True):
     types: Annotated[dict[str, str], Meta(min_length=1)]
     shapes: Annotated[dict[str, Integers], Meta(min_length=1)]
     attributes: dict[str, Attribute]
-    operands: dict[str, Integers]
+    operands: dict[str, Operand]
     pattern: str
     seed: Whole
     reject: str | None
@@ -107,7 +108,7 @@ class CaseLine(Record, frozen=True, array_like=True):
     types: tuple[str | None, ...]
     shapes: tuple[Integers | None, ...]
     attributes: tuple[Attribute | None, ...]
-    operands: tuple[Integers | None, ...]
+    operands: tuple[Operand | None, ...]
     pattern: str
     seed: Whole
     reject: str | None
