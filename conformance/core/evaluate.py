@@ -284,7 +284,7 @@ class Evaluation:
                 if array is not None:
                     return array
                 if bits >= MAX_PRECISION:
-                    return exact.rounded_end(value.value, "upper", dtype)
+                    return exact.rounded_tie(value.value, dtype)
             bits *= 4
             evaluation = self.by(None)  # nothing but the value is wanted
 
