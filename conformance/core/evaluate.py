@@ -131,6 +131,12 @@ class Evaluation:
                 self._sources[name] = source(array, dtype, self.machine)
         return self._sources[name]
 
+    def with_input(self, name: str, array: Array) -> Evaluation:
+        """Return the case with another array for an input, of a shape that it stretches to."""
+        other = self.by(self.machine)
+        other.inputs = {**self.inputs, name: array}
+        return other
+
     def put(self, name: str, numbers: Real) -> None:
         """Take other numbers for an input, of its shape."""
         self._sources[name] = numbers
