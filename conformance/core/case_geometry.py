@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from conformance.core.binding import Binding
 from conformance.core.changes import condition
 from conformance.core.implementation import Implementation, along, wrong_part_exists
-from conformance.core.mutant_changes import PathChange, TextChange
+from conformance.core.mutant_changes import PathChange, StretchChange, TextChange
 from conformance.core.operator import Definition, Operator
 from conformance.core.plain import PlainVisitor
+from conformance.core.stretch_mutants import places
 from conformance.core.text_difference import same_outline, same_text, text_difference
 from conformance.core.tree import Node
 from conformance.core.watch import is_plain
@@ -63,6 +64,10 @@ class Geometry:
 
     def may_differ(self, implementation: Implementation) -> Bools:
         """Mark the cases in which an implementation may have other outputs."""
+        change = implementation.changes[0] if len(implementation.changes) == 1 else None
+        if isinstance(change, StretchChange):
+            found = [places(binding, change) is not None for binding in self.bindings]
+            return np.asarray(found, np.bool_)
         marks = np.ones(len(self.bindings), np.bool_)
         for rows, batch in self._batches:
             marks[rows] = batch.may_differ(implementation)

@@ -163,6 +163,12 @@ class Evaluation:
                 self._sources[name] = array.astype(np.bool_ if holds == "bool" else np.int64)
         return self._sources[name]
 
+    def with_input(self, name: str, array: Array) -> Evaluation:
+        """Return the case with another array for an input, of a shape that it stretches to."""
+        other = self.by(self.machine)
+        other.inputs = {**self.inputs, name: array}
+        return other
+
     def put(self, name: str, numbers: Real) -> None:
         """Take other numbers for an input, of its shape."""
         self._sources[name] = numbers
@@ -326,7 +332,7 @@ class Evaluation:
                 if array is not None:
                     return array
                 if bits >= MAX_PRECISION:
-                    return exact.rounded_end(value.value, "upper", dtype)
+                    return exact.rounded_tie(value.value, dtype)
             bits *= 4
             evaluation = self.by(None)  # nothing but the value is wanted
 

@@ -225,6 +225,13 @@ def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> A
     return _specials_in(array, value, dtype)
 
 
+def rounded_tie(value: Ball, dtype: DType) -> Array:
+    """Round as :func:`decided` does; balls around the middle of two numbers give the even one."""
+    low, high = (rounded_end(value, side, dtype) for side in ("lower", "upper"))
+    is_even = low.view(dtype.code) % 2 == 0
+    return np.where((low != high) & is_even, low, high)
+
+
 def _short(ball: arb, side: str) -> tuple[int, int]:
     """An end as ``num * 2**exp``, its last bit 1 where others follow.
 

@@ -19,10 +19,17 @@ from conformance.core.evaluate import FIRST_PRECISION, Evaluation
 from conformance.core.exact import Number, precision
 from conformance.core.index_space import Result
 from conformance.core.machine import EXACT, Simulation, Style, settled
-from conformance.core.mutant_changes import DefinitionChange, HabitChange, PathChange, TextChange
+from conformance.core.mutant_changes import (
+    DefinitionChange,
+    HabitChange,
+    PathChange,
+    StretchChange,
+    TextChange,
+)
 from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import Machine, Real, source
 from conformance.core.real import constant as real_constant
+from conformance.core.stretch_mutants import stretched
 from conformance.dtypes import DTYPES, Array, DType, converted, name_of
 from conformance.errors import ConformanceError, EvaluationError, InvalidCase
 
@@ -394,7 +401,10 @@ def _under(
     attributes: Mapping[str, Any],
 ) -> Evaluation | None:
     """The evaluation under changes; those of some elements alone come last, one after the other."""
-    operator = implementation.under(holding)
+    operator, given = implementation.under(holding), original
+    for change in holding:
+        if isinstance(change, StretchChange):
+            original = stretched(original, change)
     paths = tuple(change for change in holding if isinstance(change, PathChange))
     styles = [change.style for change in holding if isinstance(change, HabitChange)]
     if styles:
@@ -404,7 +414,7 @@ def _under(
         return kind(original, operator, paths, attributes, style)
     evaluation = _Mutated(original, operator, paths, attributes)
     if evaluation.keeps_outputs(original):
-        return None
+        return None if original is given else original
     elements = _elements(holding[-1])
     if not elements:
         return evaluation

@@ -9,7 +9,7 @@ import numpy as np
 from conformance.core import implementation
 from conformance.core.evaluate import Interval
 from conformance.core.implementation import Implementation
-from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.mutant_changes import DefinitionChange
 from conformance.core.operator import Operator
 from conformance.core.subject import Subject
 from conformance.dtypes import Array
@@ -40,7 +40,7 @@ def is_killed(subject: Subject, mutant: Mutant) -> bool:
 
 def implementation_of(operator: Operator, mutant: Mutant) -> Implementation:
     """Return the implementation of an operator with one of its mutants."""
-    assert isinstance(mutant.change, TextChange | PathChange | HabitChange)
+    assert isinstance(mutant.change, DefinitionChange)
     return implementation.implementation_of(operator, mutant.change)
 
 

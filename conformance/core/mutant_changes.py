@@ -1,4 +1,4 @@
-"""The ways in which a mutant departs from an operator: another text, a faulty path, a habit."""
+"""The ways in which a mutant departs from an operator: its text, a path, a habit, a stretch."""
 
 from __future__ import annotations
 
@@ -67,5 +67,18 @@ class HabitChange:
     where: str = ""
 
 
-DefinitionChange = TextChange | PathChange | HabitChange
+@dataclass(frozen=True)
+class StretchChange:
+    """A tensor that is stretched to another shape has its elements elsewhere there.
+
+    ``rule`` says where, of :data:`conformance.core.stretch_mutants.RULES`.
+    """
+
+    name: str
+    tensor: str
+    rule: str
+    where: str = ""
+
+
+DefinitionChange = TextChange | PathChange | HabitChange | StretchChange
 """What the mutants of an operator that is a definition change."""

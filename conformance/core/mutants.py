@@ -10,9 +10,10 @@ from typing import Any
 from conformance.core.catalogue import catalogue_mutants
 from conformance.core.changes import texts_of
 from conformance.core.habit_mutants import HABITS, habit_mutants
-from conformance.core.mutant_changes import HabitChange, PathChange, TextChange
+from conformance.core.mutant_changes import DefinitionChange, HabitChange, TextChange
 from conformance.core.operator import Operator
 from conformance.core.path_mutants import path_mutants
+from conformance.core.stretch_mutants import stretch_mutants
 from conformance.core.text_mutants import text_mutants
 from conformance.spec.catalogue import Mutant
 
@@ -48,7 +49,7 @@ def _meaning(operator: Operator, mutant: Mutant) -> Any:
     change = mutant.change
     if isinstance(change, TextChange):
         return (frozenset(texts_of(operator, *change.changes).items()), change.where)
-    assert isinstance(change, PathChange | HabitChange)
+    assert isinstance(change, DefinitionChange)
     return replace(change, name="")
 
 
@@ -63,3 +64,6 @@ def constructed(operator: Operator) -> Iterator[Mutant]:
     for habit, says in habit_mutants(operator):
         look = "the formats and the rounding of the kernel"
         yield Mutant(habit.name, "machine", operator.op, habit, says, look)
+    for stretch, says in stretch_mutants(operator):
+        look = f"the index or the strides of {stretch.tensor} where it is stretched"
+        yield Mutant(stretch.name, "stretch", operator.op, stretch, says, look)

@@ -161,6 +161,17 @@ def test_ends_of_balls_are_rounded_as_exact_numbers_are(
             np.testing.assert_array_equal(result.astype(float), expected.astype(float))
 
 
+def test_a_tie_that_no_precision_decides_gives_the_even_number() -> None:
+    root = exact.function("sqrt", exact.number(2))
+    halves = exact.number(np.array([2049, -2051, 2050, 131]) * np.array([1, 1, 1, 1000]))
+    ball = exact.as_ball(
+        exact.multiply(exact.multiply(halves, root), exact.divide(root, exact.number(2)))
+    )
+    result = exact.rounded_tie(ball, DTYPES["f16"])
+    np.testing.assert_array_equal(result, [2048, -2052, 2050, np.inf])
+    assert exact.decided(ball, DTYPES["f16"]) is None
+
+
 def test_an_exponential_beyond_all_balls_is_infinite() -> None:
     data = exact.decode(np.array([1e308, 1e18, 710, -746, -1e18, -1e308]), DTYPES["f64"])
     with precision(100):

@@ -100,14 +100,7 @@ def test_both_agree(op: str) -> None:
     assert check(op, 12) >= 6
 
 
-DISPUTED = {
-    "LRN-13": "ours makes NaN of an infinite sum to the power of 0, the other makes it 1",
-    "GroupNormalization-21": "a quotient by an exact root that is a tie: ours rounds it up",
-}
-"""Operators of which both differ in rare cases, and why."""
-
-
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("op", [op for op in SHIPPED if op not in DISPUTED])
+@pytest.mark.parametrize("op", SHIPPED)
 def test_both_agree_in_many_cases(op: str) -> None:
     assert check(op, 150) >= 50

@@ -62,23 +62,7 @@ def test_right_kernels_pass(kernel: Kernel) -> None:
     assert refusing(kernel, 6) == []
 
 
-def is_by_powers_of_two(kernel: Kernel) -> bool:
-    """Whether exponentials are powers of two of a rounded product: off by more than is accepted."""
-    return kernel.name.endswith(("lanes", "online")) and "oftmax" in kernel.op
-
-
-DISPUTED = "onnx.LRN-13"
-"""Ours makes NaN of an infinite sum to the power of 0, which is 1 to others."""
-
-
-MANY = [
-    pytest.param(kernel, id=kernel.name)
-    for kernel in right()
-    if not is_by_powers_of_two(kernel) and kernel.op != DISPUTED
-]
-
-
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("kernel", MANY)
+@pytest.mark.parametrize("kernel", RIGHT)
 def test_right_kernels_pass_many_cases(kernel: Kernel) -> None:
     assert refusing(kernel, 60) == []
