@@ -511,7 +511,7 @@ def real_power(a: Exact, b: Exact) -> Exact:
 
 def _power_of(x: arb, y: arb) -> arb:
     """A power; where it is a root that is a number of few digits, exactly that."""
-    while x.is_exact() and x > 0 and not y.is_integer():
+    while x.is_exact() and x > 0 and y.is_exact() and not y.is_integer():
         root = _exact_root(x, 2)
         if not root.is_exact():
             break

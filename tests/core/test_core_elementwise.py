@@ -43,6 +43,10 @@ ONE: dict[str, Callable[[Floats], Any]] = {
     "onnx.Elu-6": lambda x: np.where(x < 0, np.expm1(x), x),
     "onnx.Softplus-1": lambda x: np.logaddexp(x, 0),
     "onnx.HardSigmoid-6": lambda x: np.clip(np.float64(np.float32(0.2)) * x + 0.5, 0, 1),
+    "onnx.Ceil-13": np.ceil,
+    "onnx.Floor-13": np.floor,
+    "onnx.Round-22": np.rint,
+    "onnx.Shrink-9": lambda x: np.where(np.abs(x) > 0.5, x, 0),
     "onnx.HardSwish-14": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
 }
 TWO: dict[str, Callable[[Floats, Floats], Any]] = {

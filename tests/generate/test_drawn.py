@@ -31,6 +31,11 @@ def test_a_container_gives_what_is_asked_and_nothing_twice() -> None:
     assert not {vector.id for vector in other} & {vector.id for vector in again}
 
 
+def test_an_operator_that_refuses_nothing_has_no_empty_container() -> None:
+    found = pieces(find_spec("onnx.Tanh-13"), 40, root=0, folder=NOWHERE)
+    assert [piece.count for piece in found] == [40]
+
+
 def test_so_many_vectors_are_containers_and_one_of_negative_tests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
