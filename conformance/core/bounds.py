@@ -59,6 +59,14 @@ for which nothing is exact, and only what is stored, or given to a function, has
   Where terms are powers, magnitudes or exponentials that add up to infinity, what overflows is
   infinite, and what does not is no further off than E; a quotient by it is 0, or that near.
 - *Decisions* between reals that E leaves open: there any value passes, too.
+- *Coordinates* (``computed``) have the E of f32, whatever the type of elements is, and are stored.
+  A function of one with the Lipschitz constant L is off by L E, as the rules above say of sums and
+  extremes: a mean with weights that add up to 1, written as a value and weighted differences from
+  it, is off by E times these. A decision at whole numbers has one outcome for all coordinates
+  within E if no whole number is within E. Else (E is below 1/2) it has those of x - E and x + E, of
+  which one is that of x. On several axes each is off by itself, so outcomes are those of every
+  combination of signs. An output that is moved may be any of them; in one that is computed any
+  value passes where they are outside of what is accepted.
 
 Two mistakes are tests: a sum of 49 sevens, which is exact, is not when its terms are scaled first;
 the error of a mean multiplies the value of what stands beside it, not its mass, or a normalisation

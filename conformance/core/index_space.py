@@ -358,7 +358,7 @@ class IndexSpace(PlainVisitor):
         if kind.per and self._entry is None:
             raise EvaluationError(f"{self.definition.name}: a number per {kind.per} meets elements")
         if node.op == "computed":
-            return self._computed(node)
+            return self.real(node.args[0]) if self.machine is None else self._computed(node)
         if node.op == "prod":
             (factor,) = node.args
             axes = range(len(self.lookup(str(factor.kind.per))))
