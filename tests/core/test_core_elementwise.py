@@ -47,6 +47,9 @@ ONE: dict[str, Callable[[Floats], Any]] = {
     "onnx.Floor-13": np.floor,
     "onnx.Round-22": np.rint,
     "onnx.Shrink-9": lambda x: np.where(np.abs(x) > 0.5, x, 0),
+    "onnx.Swish-24": lambda x: np.where(
+        x < -700, x * np.exp(x / 2) * np.exp(x / 2), x * logistic(x)
+    ),
     "onnx.HardSwish-14": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
 }
 TWO: dict[str, Callable[[Floats, Floats], Any]] = {

@@ -75,6 +75,8 @@ def compared(test: Any) -> list[str]:
         given = {t.name: np.asarray(array) for t, array in zip(tensors, inputs, strict=False)}
         if not inputs[0].size or not all(map(has_type, repeat(operator), given.items())):
             continue  # what opset 20 adds, and types that ours do not have
+        if node.op_type == "Mod" and inputs[0].dtype.kind == "f" and not attributes.get("fmod"):
+            continue  # what opset 28 adds
         evaluation = Evaluation(operator, attributes, given, Machine(DTYPES["f32"]))
         for output, interval in zip(outputs, evaluation.intervals(), strict=False):
             if output.shape != interval.lo.shape:

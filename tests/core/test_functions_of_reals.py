@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -26,6 +27,15 @@ from conformance.generate.cases import draw_cases
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[..., Any]]] = {
     "onnx.Sin-22": (mpmath.sin, np.sin),
     "onnx.Cos-22": (mpmath.cos, np.cos),
+    "onnx.Tan-22": (mpmath.tan, np.tan),
+    "onnx.Asin-22": (mpmath.asin, np.arcsin),
+    "onnx.Acos-22": (mpmath.acos, np.arccos),
+    "onnx.Atan-22": (mpmath.atan, np.arctan),
+    "onnx.Sinh-22": (mpmath.sinh, np.sinh),
+    "onnx.Cosh-22": (mpmath.cosh, np.cosh),
+    "onnx.Asinh-22": (mpmath.asinh, np.arcsinh),
+    "onnx.Acosh-22": (mpmath.acosh, np.arccosh),
+    "onnx.Atanh-22": (mpmath.atanh, np.arctanh),
 }
 NUMBERS = [
     *(0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 1e22, -3.0),
@@ -85,12 +95,30 @@ def test_a_function_is_rounded_once(op: str) -> None:
     assert checked(op, run) > 100
 
 
+def test_a_power_is_rounded_once() -> None:
+    def run(x: float, y: float) -> Any:
+        if not (math.isfinite(x) and math.isfinite(y)) or x == 0:
+            with np.errstate(all="ignore"):
+                return np.power(x, y)
+        return mpmath.power(mpmath.mpf(x), mpmath.mpf(y))
+
+    assert checked("onnx.Pow-15", run) > 100
+
+
 @pytest.mark.parametrize("op", FUNCTIONS)
 def test_infinities_and_ends_of_domains(op: str) -> None:
     data = np.array(NUMBERS)
     with np.errstate(all="ignore"):
         expected = FUNCTIONS[op][1](data)
     (output,) = conformance.reference(op, [data], {})
+    np.testing.assert_allclose(output, expected, rtol=4e-16)
+
+
+def test_powers_of_special_numbers_are_those_of_ieee() -> None:
+    x, y = (np.array(each) for each in zip(*product(NUMBERS, NUMBERS), strict=True))
+    with np.errstate(all="ignore"):
+        expected = np.power(x, y)
+    (output,) = conformance.reference("onnx.Pow-15", [x, y], {})
     np.testing.assert_allclose(output, expected, rtol=4e-16)
 
 
@@ -111,7 +139,23 @@ def test_a_power_by_a_number_that_is_no_fraction() -> None:
         root = exact.function("sqrt", exact.number(np.array([2])))
         low, high = exact.ends(exact.real_power(exact.number(np.array([1, 3])), root))
     for end in (low, high):
-        np.testing.assert_allclose(exact.rounded(end, DTYPES["f64"]), [1, 3**2**0.5])
+        np.testing.assert_allclose(exact.rounded(end, DTYPES["f64"]), [1, 3 ** 2**0.5])
+
+
+@pytest.mark.parametrize(("fmod", "run"), [(1, np.fmod), (0, np.mod)])
+def test_rests_of_whole_numbers(fmod: int, run: Any) -> None:
+    whole = [n for n in range(-7, 8) if n] + [-(2**63), 2**63 - 1]
+    a, b = (np.array(each) for each in zip(*product(whole, whole), strict=True))
+    (output,) = conformance.reference("onnx.Mod-13", [a, b], {"fmod": fmod})
+    np.testing.assert_array_equal(output, run(a, b))
+
+
+def test_rests_are_those_of_c() -> None:
+    a, b = (np.array(each) for each in zip(*product(NUMBERS, NUMBERS), strict=True))
+    with np.errstate(all="ignore"):
+        expected = np.fmod(a, b)
+    (output,) = conformance.reference("onnx.Mod-13", [a, b], {"fmod": 1})
+    np.testing.assert_array_equal(output, expected)
 
 
 def drawn(size: int, seed: int) -> Array:
@@ -176,6 +220,19 @@ def test_a_sine_is_taken_over_all_that_its_argument_may_be() -> None:
         sine = np.sin(quotient).astype(np.float32)
         assert ((low <= sine) & (sine <= high)).all()
     assert (high - low < 3e-6).all()
+
+
+@pytest.mark.parametrize("op", ["And", "Or", "Xor"])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i32", "i64"])
+def test_bits(op: str, dtype: str) -> None:
+    kind = DTYPES[dtype].numpy
+    limits = np.iinfo(kind)
+    a, b = np.random.default_rng(4).integers(limits.min, limits.max, (2, 100), kind, endpoint=True)
+    run = {"And": np.bitwise_and, "Or": np.bitwise_or, "Xor": np.bitwise_xor}[op]
+    (output,) = conformance.reference(f"onnx.Bitwise{op}-18", [a, b], {})
+    np.testing.assert_array_equal(output, run(a, b))
+    (turned,) = conformance.reference("onnx.BitwiseNot-18", [a], {})
+    np.testing.assert_array_equal(turned, ~a)
 
 
 def test_only_whole_numbers_have_bits() -> None:

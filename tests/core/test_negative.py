@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from conformance.core.negative import broken_conditions, conditions, negative_te
 from conformance.core.operator import Operator
 from conformance.core.operator_reader import read_operator
 from conformance.errors import EvaluationError, InvalidCase, SpecError
+from conformance.generate.pool import in_type
 from conformance.model import Case
 from conformance.specification import violations
 
@@ -28,6 +30,23 @@ CONV = [
     conv({"group": 2, "pads": [1, 1, 1, 1]}, X=(1, 4, 3, 3), W=(4, 2, 3, 3)),
     conv({"auto_pad": "SAME_UPPER"}, X=(1, 1, 4, 4), W=(1, 1, 2, 2)),
 ]
+
+
+def test_a_condition_may_speak_of_types() -> None:
+    """What is valid in whole numbers alone is no start for tests, which are in f32."""
+    operator = load_operator("onnx.Mod-13")
+    shapes = {"A": (2, 3), "B": (3,)}
+    whole = Case("onnx.Mod-13", {"T": "i32"}, shapes, {"fmod": 0}, {}, "whole+ramp", 5)
+    rests = replace(whole, types={"T": "f64"}, attributes={"fmod": 1})
+    tests = negative_tests(operator, [whole, rests])
+    condition = "as-in-c-where-not-whole"
+    assert broken_conditions(operator, replace(whole, types={"T": "f64"})) == (condition,)
+    assert in_type(operator, whole, "f16") == whole
+    assert in_type(operator, rests, "f16").types == {"T": "f16"}
+    named = {test.case.reject: test for test in tests}
+    assert named[condition].level == "should"
+    assert {tuple(test.case.attributes.items()) for test in tests} >= {(("fmod", 0),)}
+    assert all(broken_conditions(operator, test.case) for test in tests)
 
 
 def test_every_condition_that_can_be_broken_alone_is() -> None:
