@@ -24,6 +24,7 @@ TEXT = (SAMPLES / "README.md").read_text("utf-8")
 
 OF_ONNX = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
 OF_ONNX |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
+OF_ONNX |= {"Shrink": 9, "Sin": 22, "Cos": 22, "Tan": 22}
 """The versions of ONNX's operators that the cases by hand are of, if not 13."""
 
 

@@ -28,6 +28,7 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
 
     opsets = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
     opsets |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
+    opsets |= {"Shrink": 9, "Sin": 22, "Cos": 22, "Tan": 22}
     opset = opsets.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
@@ -240,6 +241,13 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnxruntime": (
         onnxruntime,
         [
+            ("eight sines in f64", ("Sin", "f64", [[3.14] * 8], {}), [0.0015926529164868282] * 8),
+            ("eight cosines in f64", ("Cos", "f64", [[11] * 8], {}), [0.004425697988050785] * 8),
+            (
+                "f64 is computed in f32",
+                ("Shrink", "f64", [[1 + 2**-40]], {"lambd": 0.5}),
+                [1 + 2**-40],
+            ),
             (
                 "squares of a window that a large one has left",
                 ("LRN", "f32", [PAST_LARGE], {"size": 3, "alpha": 3.0, "beta": 1.0}),
@@ -341,6 +349,9 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "openvino, ONNX": (
         openvino_onnx,
         [
+            ("an infinity", ("Shrink", "f32", [[INF]], {"lambd": 0.5}), [INF]),
+            ("an infinity of f64", ("Ceil", "f64", [[INF]], {}), [INF]),
+            ("f64 is computed in f32", ("Tan", "f64", [[1]], {}), [1.5574077246549023]),
             (
                 "the first of the largest of 16",
                 ("Hardmax", "f32", [TIES], {}),
