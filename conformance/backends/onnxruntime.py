@@ -25,7 +25,7 @@ PROVIDER = Option(
 
 WITHOUT_F64 = (
     *("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool", "GlobalLpPool"),
-    *("Conv", "ConvTranspose", "Mean"),
+    *("Conv", "ConvTranspose"),
 )
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
@@ -49,11 +49,6 @@ CAPABILITIES = Capabilities(
                 reason="the CPU provider has no kernel of Gemm for integers",
             )
             for version in (9, 11, 13)  # those before have none of these types
-        ),
-        Exclusion(
-            op="onnx.ScatterND-*",
-            when="T == f16 and reduction in [mul, max, min]",
-            reason="the CPU provider reduces no f16 but by adding",
         ),
         Exclusion(
             op="onnx.ConvTranspose-*",
