@@ -93,10 +93,12 @@ def test_both_outputs_come_back(reader: Backend) -> None:
     np.testing.assert_array_equal(indices[0, :, :, 0], [[1, 2], [4, 7]])
 
 
-def test_a_list_of_tensors_goes_in_in_its_order(reader: Backend) -> None:
+def test_lists_of_tensors_go_in_and_out_in_their_order(reader: Backend) -> None:
     parts = [np.full((1, n), n, np.float32) for n in (2, 1, 3)]
     (whole,) = reader.run("onnx.Concat-13", [*parts, None], {"axis": 1})
     assert whole.tolist() == [[2, 2, 1, 3, 3, 3]]
+    outputs = reader.run("onnx.Split-18", [whole, np.array([2, 1, 3])], {"axis": -1})
+    assert [part.tolist() for part in outputs] == [part.tolist() for part in parts]
 
 
 def test_operators_without_attributes(reader: Backend) -> None:

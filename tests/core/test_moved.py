@@ -37,6 +37,7 @@ MOVED = {
     "ReverseSequence-10",
     "Slice-13",
     "SpaceToDepth-13",
+    "Split-18",
     "Squeeze-13",
     "Tile-13",
     "Transpose-13",
