@@ -219,9 +219,10 @@ def rounded_end(value: Exact, side: str, dtype: DType, ties: Ties = "even") -> A
     """Round the lower or the upper ends of balls as :func:`rounded` does exact numbers."""
     if isinstance(value, Number):
         return rounded(value, dtype, ties)
-    parts = _shortened(value.mid.ravel(), side)
+    balls = np.asarray(value.mid, object)  # of none of its axes numpy makes a ball alone
+    parts = _shortened(balls.ravel(), side)
     num, exp = (np.asarray(part, object).astype(np.int64) for part in parts)
-    array = round_ratio(num, 1, exp, dtype, ties=ties).reshape(value.mid.shape)
+    array = round_ratio(num, 1, exp, dtype, ties=ties).reshape(balls.shape)
     return _specials_in(array, value, dtype)
 
 
