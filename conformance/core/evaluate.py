@@ -452,7 +452,7 @@ def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
 
 
 def decided(interval: Interval, output: Output, others: Iterable[Evaluation]) -> Interval:
-    """Return what is accepted of an output: any value where others have another than the ends."""
+    """Return an interval in which any value passes where others lie outside of it."""
     for other in others:
         array = other.output(output)
         with np.errstate(invalid="ignore"):

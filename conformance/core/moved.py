@@ -7,12 +7,11 @@ none of, are those of the input.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from conformance.core.binding import Binding
 from conformance.core.evaluate import Evaluation
-from conformance.core.operator import Output
+from conformance.core.operator import Definition, Operator, Output
 from conformance.core.real import source
 from conformance.core.tree import Node
 from conformance.dtypes import DTYPES, Array
@@ -21,39 +20,45 @@ FIRST = 1 << 40
 """The number of the first element; constants, as what a border is filled with, are below."""
 
 
-def is_moved(evaluation: Evaluation, output: Output) -> bool:
-    """Return whether an output is elements of inputs of its type, and constants."""
-    return _is_moved(evaluation, output.name, output.type)
+def is_moved(operator: Operator, output: Output, case: Binding | None = None) -> bool:
+    """Return whether an output is elements of inputs of its type, and constants.
+
+    Of a case what its conditions rule out does not count.
+    """
+    return _is_moved(operator, case, output.name, output.type)
 
 
-def _is_moved(evaluation: Evaluation, name: str, variable: str) -> bool:
+def _is_moved(operator: Operator, case: Binding | None, name: str, variable: str) -> bool:
     """Whether a definition only chooses among elements of a type, and constants."""
-    definition = evaluation.operator.define[name]
+    definition = operator.define[name]
     outside = definition.outside
     if definition.term is not None or isinstance(outside, str):
         return False
     if definition.finish.kind.type != "real":
         return False  # indices, of which nothing is an element
     trees = [definition.finish] if outside is None else [definition.finish, outside]
-    return all(_moves(evaluation, tree, definition.abbreviations, variable) for tree in trees)
+    return all(_moves(operator, case, tree, definition, variable) for tree in trees)
 
 
-def _moves(evaluation: Evaluation, node: Node, names: Mapping[str, Node], variable: str) -> bool:
+def _moves(
+    operator: Operator, case: Binding | None, node: Node, definition: Definition, variable: str
+) -> bool:
+    names = definition.abbreviations
     if node.kind.type != "real":
         return not _has_reals(node)
     if node.op == "read":
         name = str(node.value)
-        if name in evaluation.operator.define:
-            return _is_moved(evaluation, name, variable)
-        return evaluation.operator.tensors[name].type == variable
+        if name in operator.define:
+            return _is_moved(operator, case, name, variable)
+        return operator.tensors[name].type == variable
     if node.op == "name":
-        return _moves(evaluation, names[str(node.value)], names, variable)
+        return _moves(operator, case, names[str(node.value)], definition, variable)
     if node.op != "where" or _has_reals(node.args[0]):
         return False
     condition, *branches = node.args
-    if not (condition.kind.indices or condition.names & names.keys()):  # one of them is taken
-        branches = [branches[0 if evaluation.binding.evaluate(condition) else 1]]
-    return all(_moves(evaluation, branch, names, variable) for branch in branches)
+    if case is not None and not (condition.kind.indices or condition.names & names.keys()):
+        branches = [branches[0 if case.evaluate(condition) else 1]]
+    return all(_moves(operator, case, branch, definition, variable) for branch in branches)
 
 
 def _has_reals(node: Node) -> bool:
@@ -66,7 +71,7 @@ def moved_bits(evaluation: Evaluation, output: Output) -> Array | None:
     None if anything of it is computed, or if it is of whole numbers, which have no such bits.
     """
     dtype = DTYPES[evaluation.dtype_of(output)]
-    if not dtype.is_float or not is_moved(evaluation, output):
+    if not dtype.is_float or not is_moved(evaluation.operator, output, evaluation.binding):
         return None
     numbered, elements = evaluation.by(None), [np.zeros(0, dtype.numpy)]
     first = FIRST
