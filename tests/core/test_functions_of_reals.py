@@ -139,7 +139,7 @@ def test_a_power_by_a_number_that_is_no_fraction() -> None:
         root = exact.function("sqrt", exact.number(np.array([2])))
         low, high = exact.ends(exact.real_power(exact.number(np.array([1, 3])), root))
     for end in (low, high):
-        np.testing.assert_allclose(exact.rounded(end, DTYPES["f64"]), [1, 3 ** 2**0.5])
+        np.testing.assert_allclose(exact.rounded(end, DTYPES["f64"]), [1, 3**2**0.5])
 
 
 @pytest.mark.parametrize(("fmod", "run"), [(1, np.fmod), (0, np.mod)])
