@@ -294,7 +294,8 @@ class IndexWatch(Watch):
             self._look(self.definition.abbreviations[str(node.value)])
         elif node.op == "name":
             pass
-        elif is_plain(node):
+        elif is_plain(node) and not (node.op == "prod" and node.kind.type == "rational"):
+            # A product of weights on each axis is a fraction for each term, and says no more.
             self.visit(node)
         elif node.op == "where" and is_plain(node.args[0]):
             condition = self.visit(node.args[0])

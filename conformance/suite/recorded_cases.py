@@ -31,7 +31,7 @@ from conformance.suite.strict_json import Indices, Whole, names_at, read_bytes, 
 from conformance.suite.survivors import SurvivorData, SurvivorTable, survivors_from_data
 from conformance.suite.totals import Count
 
-FORMAT = 2
+FORMAT = 3
 
 CASE_KEYS = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
 _TABLES = CASE_KEYS[:4]
@@ -104,7 +104,6 @@ class RecordedHead(Record, frozen=True):
 class CaseLine(Record, frozen=True, array_like=True):
     """The line of a case: values by the tables of the head, null if left out, and sets of bits."""
 
-    id: str
     types: tuple[str | None, ...]
     shapes: tuple[Integers | None, ...]
     attributes: tuple[Attribute | None, ...]
@@ -285,7 +284,6 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
         by_table = {key: tuple(map(getattr(case, key).get, tables[key])) for key in _TABLES}
         lines.append(
             CaseLine(
-                id=case.id,
                 **by_table,
                 pattern=case.pattern,
                 seed=case.seed,
@@ -429,8 +427,6 @@ class _LineReader:
     def read(self, line: CaseLine) -> RecordedCase:
         """Return the case of a line. Raises ValueError for what is no case."""
         case = codec.convert(self._case_fields(line), CaseFields).case(self._head.op)
-        if line.id != case.id:
-            raise ValueError(f"the id is {line.id!r}, the case makes {case.id!r}")
         kills, excused = (
             self._mutants.names(text, key)
             for text, key in ((line.kills, "kills"), (line.excused, "excused"))
