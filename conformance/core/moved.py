@@ -56,7 +56,11 @@ def _moves(
     if node.op != "where" or _has_reals(node.args[0]):
         return False
     condition, *branches = node.args
-    if case is not None and not (condition.kind.indices or condition.names & names.keys()):
+    # What is computed of tensors is so, too, where some of them are absent.
+    asks_for_tensors = any(part.op == "has" for part in condition.walk())
+    if case is not None and not (
+        asks_for_tensors or condition.kind.indices or condition.names & names.keys()
+    ):
         branches = [branches[0 if case.evaluate(condition) else 1]]
     return all(_moves(operator, case, branch, definition, variable) for branch in branches)
 

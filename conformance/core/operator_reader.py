@@ -273,6 +273,7 @@ class _Reader:
         if type_ not in ("int", "f32", "f64"):
             message = "a tensor that decides shapes is of whole numbers, of f32 or of f64"
             self.source.problem((*path, "type"), message)
+            type_ = "int"
         per, is_list = raw.get("per"), "list" in raw
         if per is not None and is_list:
             self.source.problem((*path, "list"), "it has a number per axis, or is a list", key=True)

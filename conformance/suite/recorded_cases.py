@@ -33,6 +33,9 @@ from conformance.suite.totals import Count
 
 FORMAT = 3
 
+HEX = 8
+"""Characters at the end of an id, the digest of its case; all else of it says what the case has."""
+
 CASE_KEYS = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
 _TABLES = CASE_KEYS[:4]
 """Parts of a case that have names: the first line lists them, each case gives values only."""
@@ -102,8 +105,12 @@ class RecordedHead(Record, frozen=True):
 
 
 class CaseLine(Record, frozen=True, array_like=True):
-    """The line of a case: values by the tables of the head, null if left out, and sets of bits."""
+    """The line of a case: values by the tables of the head, null if left out, and sets of bits.
 
+    ``hex`` is the end of its id, by which it is found.
+    """
+
+    hex: str
     types: tuple[str | None, ...]
     shapes: tuple[Integers | None, ...]
     attributes: tuple[Attribute | None, ...]
@@ -284,6 +291,7 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
         by_table = {key: tuple(map(getattr(case, key).get, tables[key])) for key in _TABLES}
         lines.append(
             CaseLine(
+                hex=case.id[-HEX:],
                 **by_table,
                 pattern=case.pattern,
                 seed=case.seed,
@@ -427,6 +435,8 @@ class _LineReader:
     def read(self, line: CaseLine) -> RecordedCase:
         """Return the case of a line. Raises ValueError for what is no case."""
         case = codec.convert(self._case_fields(line), CaseFields).case(self._head.op)
+        if line.hex != case.id[-HEX:]:
+            raise ValueError(f"the id ends with {line.hex!r}, the case makes {case.id!r}")
         kills, excused = (
             self._mutants.names(text, key)
             for text, key in ((line.kills, "kills"), (line.excused, "excused"))

@@ -9,6 +9,7 @@ from typing import overload
 
 from conformance.suite.entries import Entry, entry_of_recorded
 from conformance.suite.recorded_cases import (
+    HEX,
     RecordedCases,
     RecordedHead,
     read_recorded_cases,
@@ -79,9 +80,9 @@ class Recordings(Sequence[Entry]):
         """Return the entries of the given operators."""
         return tuple(entry for op in self.heads if op in ops for entry in self._entries(op))
 
-    def containing(self, text: str) -> tuple[str, ...]:
-        """List the operators whose files contain a text: an id is there, or nowhere."""
-        searched = text.encode()
+    def containing(self, id: str) -> tuple[str, ...]:
+        """List the operators whose files may have a case of an id."""
+        searched = f'["{id[-HEX:]}",'.encode()
         files = zip(self.heads, self._files, strict=True)
         return tuple(op for op, file in files if searched in file.read_bytes())
 

@@ -61,7 +61,7 @@ def test_the_package_onnx_accepts_a_model_of_every_operator(op: str) -> None:
     known = recorded.read(op)
     assert known is not None
     valid = (entry.case for entry in known.recorded if entry.case.reject is None)
-    case = next(case for case in valid if case.dtype == "f32")
+    case = min(valid, key=lambda case: case.dtype != "f32")
     made = onnx.load_from_string(model(op, build(spec, case).arguments, case.attributes))
     # An output whose rank depends on several inputs is left to the reader to infer.
     onnx.checker.check_model(onnx.shape_inference.infer_shapes(made, strict_mode=True))

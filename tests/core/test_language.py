@@ -370,7 +370,11 @@ def test_entries_and_words_that_do_not_fit_are_invalid(
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("S: [i32, i64]", "S: [i32, f32]", "8:25: a tensor that decides shapes is of"),
+        (
+            "S: [i32, i64]",
+            "S: [i32, f32]",
+            "8:25: a tensor that decides shapes is of whole numbers",
+        ),
         ("per: axis, min: 1", "per: axes, min: 1", "8:56: 'axes' is no group of axes"),
         ("X[i + first]", "sizes[i]", "16:12: only a tensor can be read at an index"),
         ("min: 0, words", "type: f32, words", "4:45: words stand for whole numbers"),

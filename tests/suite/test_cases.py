@@ -43,7 +43,7 @@ CASES = RecordedCases(
     ),
     indistinguishable=(("floor", "twice"),),
 )
-TYPES, ATTRIBUTES, SEED, LEVEL, SUITES, KILLS, EXCUSED, DIGEST = 0, 2, 5, 7, 8, 10, 11, 12
+TYPES, ATTRIBUTES, SEED, LEVEL, SUITES, KILLS, EXCUSED, DIGEST = 1, 3, 6, 8, 9, 11, 12, 13
 
 
 def put(line: int, place: int, value: object) -> Callable[[list[Any]], object]:
@@ -70,8 +70,8 @@ class TestCases:
     def test_one_line_a_case(self) -> None:
         lines = encode_recorded_cases(CASES).decode().splitlines()
         assert len(lines) == 1 + 3
-        assert [json.loads(line)[SEED] for line in lines[1:]] == [
-            one.case.seed for one in CASES.recorded
+        assert [json.loads(line)[0] for line in lines[1:]] == [
+            one.case.id[-8:] for one in CASES.recorded
         ]
 
     def test_what_is_asked_of_them(self) -> None:
@@ -104,17 +104,17 @@ class TestCases:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (put(1, SEED, 9), "and the lines give"),
-            (lambda lines: lines[1].pop(), "Expected `array` of at least length 13, got 12"),
-            (lambda lines: lines[1].append(1), "Expected `array` of at most length 13, got 14"),
+            (put(1, SEED, 9), "the case makes"),
+            (lambda lines: lines[1].pop(), "Expected `array` of at least length 14, got 13"),
+            (lambda lines: lines[1].append(1), "Expected `array` of at most length 14, got 15"),
             (put(1, KILLS, "BA"), "places behind the table of 2"),
             (put(1, KILLS, "?"), "is not base64url"),
-            (put(1, KILLS, [0]), "[10]: Expected `str`, got `array`"),
+            (put(1, KILLS, [0]), "[11]: Expected `str`, got `array`"),
             (put(2, EXCUSED, "Ag"), "'excused' holds mutants that"),
-            (put(1, LEVEL, "may"), "[7]: Expected `str`"),
+            (put(1, LEVEL, "may"), "[8]: Expected `str`"),
             (
                 put(1, ATTRIBUTES, [{}, True, "explicit"]),
-                "[2][0]: Expected `bool | int | float | str | array | null`, got `object`",
+                "[3][0]: Expected `bool | int | float | str | array | null`, got `object`",
             ),
             (put(1, ATTRIBUTES, [[2]]), "where 3 values belong"),
             (put(1, TYPES, [None]), "types: Expected `object` of length >= 1"),
