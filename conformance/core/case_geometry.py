@@ -66,8 +66,8 @@ class Geometry:
         """Mark the cases in which an implementation may have other outputs."""
         change = implementation.changes[0] if len(implementation.changes) == 1 else None
         if isinstance(change, StretchChange):
-            found = [places(binding, change) is not None for binding in self.bindings]
-            return np.asarray(found, np.bool_)
+            differs = [places(binding, change) is not None for binding in self.bindings]
+            return np.asarray(differs, np.bool_)
         marks = np.ones(len(self.bindings), np.bool_)
         for rows, batch in self._batches:
             marks[rows] = batch.may_differ(implementation)

@@ -164,7 +164,7 @@ class Evaluation:
         return self._sources[name]
 
     def with_input(self, name: str, array: Array) -> Evaluation:
-        """Return the case with another array for an input, of a shape that it stretches to."""
+        """Return the case with an input in a shape that it stretches to."""
         other = self.by(self.machine)
         other.inputs = {**self.inputs, name: array}
         return other

@@ -501,7 +501,7 @@ def _held(a: Exact) -> Array:
 
 
 def real_power(a: Exact, b: Exact) -> Exact:
-    """Raise numbers to powers, as balls; the limit where there is no value, as IEEE 754 has it."""
+    """Raise numbers to powers, as balls; limits as IEEE 754 has them."""
     ball = Ball(np.asarray(_powers(as_ball(a).mid, as_ball(b).mid), object))
     touched = _touched(a, b) | ~np.asarray(_are_finite(ball.mid), np.bool_)
     if not np.any(touched):
@@ -527,9 +527,9 @@ _are_finite = np.frompyfunc(lambda ball: ball.is_finite(), 1, 1)
 
 
 def whole_parts(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """Return numbers as Python integers, and where they have one: they are whole, or are rounded.
+    """Return numbers as Python integers, and where they have one.
 
-    Without a rounding they are rounded down.
+    They are whole, or are rounded; without a rounding they are rounded down.
     """
     num = np.asarray(value.num, object) * 2 ** max(value.exp, 0)
     den = np.asarray(value.den, object) * 2 ** max(-value.exp, 0)
@@ -547,7 +547,7 @@ def whole_parts(value: Number, rounding: str) -> tuple[NDArray[np.object_], NDAr
 
 
 def whole(value: Exact, rounding: str) -> Exact:
-    """Round to whole numbers; a ball that does not decide gives one of all that it may be."""
+    """Round to whole numbers; an undecided ball gives one of all that it may be."""
     if isinstance(value, Ball):
         low, high = (whole(each, rounding) for each in ends(value))
         if not differ(low, high).any():

@@ -122,7 +122,7 @@ def binades(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
 
 
 def halves(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
-    """Draw small halves of both signs: many are as near to one whole number as to another."""
+    """Draw small halves of both signs, as near to one whole number as to another."""
     return (_small(words, 12) * _signs(words) / 2).astype(dtype.numpy)
 
 

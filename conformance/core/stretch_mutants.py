@@ -74,7 +74,7 @@ def stretch_mutants(operator: Operator) -> Iterator[tuple[StretchChange, str]]:
 
 
 def places(binding: Binding, change: StretchChange) -> Places | None:
-    """Return where a rule reads each element in a case, in a row; None where that is right."""
+    """Return where a rule reads each element, in a row; None where that is right."""
     shape = binding.shapes.get(change.tensor, (0,))
     if not prod(shape):
         return None
@@ -84,7 +84,7 @@ def places(binding: Binding, change: StretchChange) -> Places | None:
 
 
 def stretched(original: Evaluation, change: StretchChange) -> Evaluation:
-    """Return an evaluation with one tensor stretched by a rule; the same where that is right."""
+    """Return an evaluation with one tensor stretched by a rule, which may be right."""
     wrong = places(original.binding, change)
     if wrong is None:
         return original

@@ -26,7 +26,8 @@ OF_OTHERS_TOO = {
         "output",
         "result",
     ),
-    *("high", "low", "max", "min", "reverse", "shape", "transposed", "upper", "values"),
+    *("high", "low", "max", "min", "reverse", "shape", "squeezed", "transposed"),
+    *("upper", "values"),
 }
 """Names that other things have too: a program is a kernel, indices are a kind of output."""
 

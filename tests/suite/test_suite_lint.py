@@ -110,8 +110,8 @@ def test_a_value_twice_rounded_is_near_enough(tmp_path: Path, dtype: str) -> Non
     ("choices", "problem"),
     [
         (i32(1, 2, 3, -1), "indices: expected is not among choices"),
-        (i32(-1, 0, 3, -1), "indices: choices has -1 before an allowed value"),
-        (i32(0, 0, 3, -1), "indices: choices names a value twice"),
+        (i32(0, -1, 2, 3, -1, -1), "indices: choices fills up before an allowed value"),
+        (i32(0, 3, 3, 3, -1, -1), "indices: choices names a value twice"),
     ],
 )
 def test_choices_at_odds_with_the_value(tmp_path: Path, choices: Array, problem: str) -> None:
