@@ -35,8 +35,8 @@ def cases(
     """Draw valid cases of an operator: attributes, shapes, types, and how data is made.
 
     ``op`` is a shipped operator or a specification file. ``ranks`` are those of the first input
-    (batch and channels included), ``dtypes`` its element types as specifications spell them
-    (``"f32"``); by default all that the operator has. Cases shrink to few axes, small numbers and
+    (batch and channels included), ``dtypes`` those of the first that has a choice, as specifications
+    spell them (``"f32"``); by default all that the operator has. Cases shrink to few axes, small numbers and
     the first pattern that fits.
 
     Raises :class:`~conformance.errors.UsageError` for an unknown operator, rank or type.
@@ -45,7 +45,8 @@ def cases(
 
     spec = find_spec(op)
     _require(spec.op, "rank", ranks or (), ranks_of(spec))
-    _require(spec.op, "element type", dtypes or (), spec.types[spec.inputs[0].type])
+    allowed = (spec.types[tensor.type] for tensor in spec.inputs if tensor.type in spec.types)
+    _require(spec.op, "element type", dtypes or (), next(allowed, ()))
     return case_strategy(spec, dtypes or (), ranks or ())
 
 
