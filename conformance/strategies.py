@@ -35,9 +35,9 @@ def cases(
     """Draw valid cases of an operator: attributes, shapes, types, and how data is made.
 
     ``op`` is a shipped operator or a specification file. ``ranks`` are those of the first input
-    (batch and channels included), ``dtypes`` those of the first that has a choice, as specifications
-    spell them (``"f32"``); by default all that the operator has. Cases shrink to few axes, small numbers and
-    the first pattern that fits.
+    (batch and channels included), ``dtypes`` those of the first that has a choice, as
+    specifications spell them (``"f32"``); by default all that the operator has. Cases shrink to few
+    axes, small numbers and the first pattern that fits.
 
     Raises :class:`~conformance.errors.UsageError` for an unknown operator, rank or type.
     """
