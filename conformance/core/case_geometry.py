@@ -6,7 +6,7 @@ Names have arrays over cases for values, and indices an axis each beside it. Wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -20,7 +20,12 @@ from conformance.core.mutant_changes import PathChange, StretchChange, TextChang
 from conformance.core.operator import Definition, Operator
 from conformance.core.plain import PlainVisitor
 from conformance.core.stretch_mutants import places
-from conformance.core.text_difference import same_outline, same_text, text_difference
+from conformance.core.text_difference import (
+    combine_axes,
+    same_outline,
+    same_text,
+    text_difference,
+)
 from conformance.core.tree import Node
 from conformance.core.watch import is_plain
 from conformance.errors import ConformanceError, EvaluationError
@@ -172,6 +177,7 @@ class _Columns:
             self.moved = difference.reached
         self.visitor = PlainVisitor(self.value, batch.ranks)
         self._values: dict[str, Any] = {}
+        self.grids: dict[tuple[str, ...], _Grid] = {}
 
     def value(self, name: str) -> Any:
         """Return the values of a name."""
@@ -276,7 +282,7 @@ class _Comparison:
                 holds = self.columns[side].visitor.visit(node.args[0])
                 pairs = [(arg, b) if side == 0 else (a, arg) for arg in node.args[1:]]
                 return np.where(holds, self.differ(*pairs[0]), self.differ(*pairs[1]))
-        if is_plain(a) and is_plain(b):
+        if is_plain(a) and is_plain(b) and not combine_axes(a, b):
             if a.key == b.key and a.op == "name" and a.value == "terms":
                 return self.none
             return self._plain(a, b)
@@ -306,10 +312,19 @@ class _Comparison:
         ]
         if self.count * prod(shape) > MAX_GRID:
             return self.every
+        right, other = self.columns
+        key = (definition.name, *indices)
+        if key not in right.grids:
+            right.grids[key] = _Grid(right, definition, extents, shape)
+        grid = right.grids[key]
+        # What has the same values is computed once for all mutants.
+        same = {*definition.abbreviations} - self.touched
         values = []
-        for columns, stated in zip(self.columns, self.definitions, strict=True):
-            grid = _Grid(columns, stated, extents, shape)
-            value = grid.visit(a if columns is self.columns[0] else b)
+        for node, there in (
+            (a, grid),
+            (b, _Grid(other, self.definitions[1], extents, shape, (grid, same))),
+        ):
+            value = there.visit(node)
             values.append(value if isinstance(value, tuple) else (value,))
         if len(values[0]) != len(values[1]):
             return self.every
@@ -325,7 +340,11 @@ class _Comparison:
 
 
 class _Grid(PlainVisitor):
-    """Values over cases and some indices of a definition, each along an axis."""
+    """Values over cases and some indices of a definition, each along an axis.
+
+    ``shared`` is another grid over them, and the names of abbreviations that have the same values
+    there.
+    """
 
     def __init__(
         self,
@@ -333,8 +352,10 @@ class _Grid(PlainVisitor):
         definition: Definition,
         extents: Mapping[str, Any],
         shape: Sequence[int],
+        shared: tuple[_Grid, Collection[str]] | None = None,
     ) -> None:
         super().__init__(None, columns.batch.ranks)
+        self.shared = shared
         self.columns, self.definition = columns, definition
         self.axes = len(shape)
         self.names: dict[str, Any] = {}
@@ -354,7 +375,9 @@ class _Grid(PlainVisitor):
         """Return the value of a name, computed on first use."""
         if name not in self.names:
             tree = self.definition.abbreviations.get(name)
-            if tree is not None:
+            if self.shared is not None and name in self.shared[1]:
+                self.names[name] = self.shared[0].lookup(name)
+            elif tree is not None:
                 self.names[name] = self.visit(tree)
             else:
                 value = self.columns.value(name)

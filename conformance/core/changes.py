@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from conformance.core.operator import Operator
 from conformance.core.operator_reader import operator_of
 from conformance.core.text_difference import (
     TextDifference,
+    combine_axes,
     same_outline,
     same_text,
     text_difference,
@@ -139,26 +139,47 @@ def with_parts(text: str, parts: Mapping[str, str], *, needed: bool = True) -> s
 
     Raises :class:`~conformance.errors.ExpressionError` where they are ``needed`` and it lacks one.
     """
+    return _with_parts(text, tuple(parts.items()), needed)
+
+
+@lru_cache(maxsize=4096)
+def _with_parts(text: str, parts: tuple[tuple[str, str], ...], needed: bool) -> str:
     swap = _Replacement(parts)
-    tree = swap.visit(copy.deepcopy(parse_expression(text)))
-    for part in parts:
+    tree = swap.visit(parse_expression(text))
+    for part, _ in parts:
         if needed and part not in swap.seen:
             raise ExpressionError(f"'{text}' has no '{part}'", lacks=part)
     return ast.unparse(tree)
 
 
-class _Replacement(ast.NodeTransformer):
-    def __init__(self, parts: Mapping[str, str]) -> None:
-        self.parts = {ast.dump(parse_expression(part)): part for part in parts}
-        self.others = {part: parse_expression(other) for part, other in parts.items()}
+class _Replacement:
+    """Makes trees with other parts; what has none of them is shared with the tree that it is of."""
+
+    def __init__(self, parts: Iterable[tuple[str, str]]) -> None:
+        trees = [(parse_expression(part), part, parse_expression(other)) for part, other in parts]
+        self.types = {type(tree) for tree, _, _ in trees}
+        self.parts = {ast.dump(tree): (part, other) for tree, part, other in trees}
         self.seen: set[str] = set()
 
     def visit(self, node: ast.AST) -> Any:
-        part = self.parts.get(ast.dump(node))
-        if part is None:
-            return self.generic_visit(node)
-        self.seen.add(part)
-        return self.others[part]
+        # The text of a tree is made only where it may be that of a part.
+        known = self.parts.get(ast.dump(node)) if type(node) in self.types else None
+        if known is not None:
+            part, other = known
+            self.seen.add(part)
+            return other
+        new = {name: self._field(value) for name, value in ast.iter_fields(node)}
+        if all(new[name] is value for name, value in ast.iter_fields(node)):
+            return node
+        return type(node)(**new)
+
+    def _field(self, value: Any) -> Any:
+        if isinstance(value, ast.AST):
+            return self.visit(value)
+        if isinstance(value, list):
+            new = [self.visit(item) for item in value]
+            return value if all(a is b for a, b in zip(new, value, strict=True)) else new
+        return value
 
 
 class Kept(NamedTuple):
@@ -275,6 +296,8 @@ class _Comparison:
         if self._is_same(a, b):
             return True
         a, b = (self._settled(node, space) for node, space in zip((a, b), self.spaces, strict=True))
+        if combine_axes(a, b):
+            return all(map(self._equal, a.args, b.args))
         if "real" not in (a.kind.type, b.kind.type):
             return _have_same_values(self.spaces[0].visit(a), self.spaces[1].visit(b))
         if (a.op, a.value, len(a.args)) != (b.op, b.value, len(b.args)):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from conformance.core.functions import FUNCTIONS
 from conformance.core.operator import Definition, Operator
 from conformance.core.tree import Node
 
@@ -61,6 +62,15 @@ def same_text(a: Node | str | None, b: Node | str | None) -> bool:
     if isinstance(a, Node) and isinstance(b, Node):
         return a is b or a.key == b.key
     return not isinstance(a, Node) and not isinstance(b, Node) and a == b
+
+
+def combine_axes(a: Node, b: Node) -> bool:
+    """Return whether both combine fractions of all axes, by the same function.
+
+    Those of all axes together are as many as terms, those of each axis few: these are compared.
+    """
+    row = FUNCTIONS.get(a.op)
+    return row is not None and row.over_axes and a.op == b.op and a.kind.type == "rational"
 
 
 def same_outline(a: Definition, b: Definition) -> bool:
