@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
-from itertools import product
+from itertools import chain, product
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
@@ -310,8 +311,11 @@ def encode_recorded_cases(cases: RecordedCases) -> bytes:
 def _table(
     table: Sequence[str], used: Iterable[Iterable[str]], besides: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Extend a table; what is new comes at its end."""
-    return (*table, *sorted({*besides}.union(*used).difference(table)))
+    """Extend a table; what is new comes at its end, the most used first: sets of it are short."""
+    counts = Counter(dict.fromkeys(besides, 0))
+    counts.update(chain.from_iterable(used))
+    new = counts.keys() - {*table}
+    return (*table, *sorted(new, key=lambda name: (-counts[name], name)))
 
 
 def _in_order(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
