@@ -88,6 +88,7 @@ class TestSmokeByItsManifest:
         assert len(noticed("smoke", op)) >= OF_CORE * len(noticed("core", op))
 
 
+@pytest.mark.exhaustive
 @AUDITED
 class TestSmoke:
     def test_notices_what_the_manifest_says(self, op: str) -> None:

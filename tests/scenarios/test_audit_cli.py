@@ -116,6 +116,7 @@ class TestUsage:
 
 
 class TestTheShippedSuite:
+    @pytest.mark.exhaustive
     def test_core_is_complete(self) -> None:
         """Of one operator: tests/audit/test_committed_suite.py audits each."""
         op = "onnx.GlobalMaxPool-1"
