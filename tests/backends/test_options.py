@@ -190,7 +190,7 @@ def test_a_shipped_adapter_takes_what_it_declares(name):
 
 def test_what_carries_the_name_carries_the_options(file, tmp_path):
     out = tmp_path / "out"
-    words = ("--suite", "smoke", "--op", "AvgPool-1", "--out", out)
+    words = ("--suite", "smoke", "--op", "AvgPool-1", "--dtypes", "f32", "--out", out)
     backend = ("--backend", f"{file}:Scaled")
     shown = invoked("check", *backend, "--option", "mode=odd", "--option", "factor=2", *words)
     assert shown.exit_code == 1, shown.output

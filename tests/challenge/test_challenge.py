@@ -294,13 +294,8 @@ class Once(Mean):
         return right
 """
 
-    @pytest.mark.parametrize(
-        "code",
-        [
-            pytest.param(KEEPS, id="shape", marks=pytest.mark.exhaustive),
-            pytest.param(ONCE, id="content"),
-        ],
-    )
+    @pytest.mark.exhaustive
+    @pytest.mark.parametrize("code", [KEEPS, ONCE], ids=["shape", "content"])
     def test_that_knows_an_earlier_call_is_refused(self, code: str, tmp_path: Path) -> None:
         file = tmp_path / "other.py"
         file.write_text(BACKEND + code, encoding="utf-8")

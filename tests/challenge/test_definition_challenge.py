@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 from challenged import invoked
 
 from conformance.challenge.record import read_record
@@ -52,13 +53,15 @@ def test_it_verifies_from_end_to_end(record: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"shapes": {"A": (1 << 20, 1 << 20), "B": (1 << 20, 1)}},
-        {"shapes": {"A": (2, 3)}},
-        {"attributes": {"strides": [1]}},
-        {"pattern": "no-such+whole"},
-        {"reject": "no-such-condition"},
-    ],
+    tiers.first(
+        [
+            {"shapes": {"A": (1 << 20, 1 << 20), "B": (1 << 20, 1)}},
+            {"shapes": {"A": (2, 3)}},
+            {"attributes": {"strides": [1]}},
+            {"pattern": "no-such+whole"},
+            {"reject": "no-such-condition"},
+        ]
+    ),
 )
 def test_a_case_that_the_operator_does_not_have_is_not_evaluated(
     record: Path, change: dict[str, Any]

@@ -62,6 +62,7 @@ def test_drawn_cases_show_twenty_at_least(op: str) -> None:
     assert len(shown(op)) >= 20
 
 
+@pytest.mark.exhaustive
 def test_each_mutant_is_shown_for_some_operator() -> None:
     operators = [*map(load_operator, shipped_names())]
     mutants = [m for operator in operators for m in catalogue_mutants(operator)]

@@ -133,6 +133,7 @@ class TestAPart:
 
     OP = "torch.max_pool-2"
 
+    @pytest.mark.exhaustive
     def test_of_one_type_and_rank(self) -> None:
         shown = audit("--suite", "smoke", "--op", self.OP, "--dtypes", "f32", "--ranks", "4")
         assert shown.exit_code == 1
