@@ -49,6 +49,10 @@ PROBES = 3
 """How many vectors from all over a run tell a dead backend from one that fails on the first."""
 
 
+MANY_OPERATORS = 20
+"""Operators of which a backend that has few should be asked some only."""
+
+
 @dataclass(frozen=True)
 class RunContext:
     """What a run is given besides its options; by default nothing.
@@ -181,6 +185,12 @@ def _prepare(
     if selection.whole:
         suite.manifest.confirm()  # what a claim names has to be what is tested
     untested = [e for e in selection.entries if (e.op, e.id) not in context.done]
+    if executor.identity.capabilities is None and len(selection.by_op) >= MANY_OPERATORS:
+        context.work.say(
+            f"{executor.identity.name} does not declare its operators: it is asked all "
+            f"{len(selection.by_op)}; --op names some"
+        )
+    interruption.stop_if_requested()  # cases may take minutes
     with interruption.backend_runs():  # nothing else would hear of Ctrl-C
         checker.evaluate(suite, untested, context.work)
     return _Check(suite, options, context, interruption, checker, selection, watch, untested)

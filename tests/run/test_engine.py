@@ -20,7 +20,8 @@ from conformance.errors import SuiteError, Unsupported, UsageError
 from conformance.json_schema import load_schema
 from conformance.log.events import finding_event, result_event
 from conformance.model import Finding, Result, Status
-from conformance.run.engine import RunContext, run
+from conformance.run.check_vector import VectorChecker
+from conformance.run.engine import RunContext, run, selected
 from conformance.run.interruption import Interruption
 from conformance.suite.store import open_suite
 
@@ -176,6 +177,20 @@ def test_a_damaged_vector_ends_the_run_without_a_footer(small_suite, tmp_path):
 
 
 class TestInterruption:
+    def test_before_cases_are_evaluated_none_is(self, small_suite, monkeypatch):
+        interruption, evaluated = Interruption(), []
+        monkeypatch.setattr(VectorChecker, "evaluate", lambda *asked: evaluated.append(asked))
+
+        def selecting(*asked):
+            if not interruption.requested:
+                interruption.note(signal.SIGTERM)
+            return selected(*asked)
+
+        monkeypatch.setattr("conformance.run.engine.selected", selecting)
+        with pytest.raises(KeyboardInterrupt):
+            next(run(small_suite, Reference(), interruption=interruption))
+        assert not evaluated
+
     def test_during_a_call_it_ends_the_run_with_what_was_found(self, small_suite):
         calls = []
 
