@@ -76,6 +76,12 @@ class VectorSession:
             report.result = [*(report.result or ()), vectors]
         return report
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Evaluate the recorded cases of the vectors that are left, which may be few."""
+        vectors = [item for item in session.items if isinstance(item, VectorItem)]
+        if vectors and not session.config.option.collectonly:
+            vectors[0].parent.evaluate(item.entry for item in vectors)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]

@@ -126,15 +126,13 @@ def of_rank_4(op):
     suite = tiers.core()
     entries = sorted(suite.manifest.vectors, key=lambda one: one.elements)
     vectors = (
-        suite.read(one) for one in entries if (one.op, one.dtype, one.kind) == (op, "f32", "value")
+        suite.read(one)
+        for one in entries
+        if (one.op, one.dtype, one.kind, tiers.rank(one)) == (op, "f32", "value", 4)
+        and one.id.split("-")[2] in ("ramp", "slopes")
     )
     return next(
-        one
-        for one in vectors
-        if one.inputs[0].ndim == 4
-        and min(one.inputs[0].shape) > 1
-        and len(set(one.inputs[0].shape)) > 2
-        and one.case.pattern in ("ramp", "slopes")
+        one for one in vectors if min(one.inputs[0].shape) > 1 and len(set(one.inputs[0].shape)) > 2
     )
 
 
