@@ -57,6 +57,11 @@ CAPABILITIES = Capabilities(
             reason="the CPU provider has no kernel of Where for bool",
         ),
         Exclusion(
+            op="onnx.ScatterND-*",
+            when="T == f16 and reduction in [mul, max, min]",
+            reason="the CPU provider reduces no f16 but by adding",
+        ),
+        Exclusion(
             op="onnx.ConvTranspose-*",
             when="any(output_padding >= strides)",
             reason="output_padding is below the stride here, not below stride or dilation",

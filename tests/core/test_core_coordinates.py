@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_operators import operator
 
 from conformance.core.answers import answers
+from conformance.core.loader import load_operator
 from conformance.dtypes import Array
 from conformance.errors import InvalidCase
 from conformance.grade.compare import compare
 from conformance.model import Answer
 from conformance.specification import case_from_inputs
 
-OPERATOR = operator("Resize")
+OPERATOR = load_operator("onnx.Resize-13")
 F32 = np.float32
 NEAREST: dict[str, Callable[[Any], Any]] = {
     "floor": np.floor,

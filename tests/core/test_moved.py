@@ -40,6 +40,7 @@ MOVED = {
     "Split-18",
     "Squeeze-13",
     "Tile-13",
+    "TopK-11",
     "Transpose-13",
     "Trilu-14",
     "Unsqueeze-13",

@@ -29,6 +29,7 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     opsets = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "Relu": 14}
     opsets |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
     opsets |= {"Shrink": 9, "Sin": 22, "Cos": 22, "Tan": 22}
+    opsets |= {"TopK": 11, "Equal": 19, "BitwiseAnd": 18, "IsInf": 20}
     opset = opsets.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
@@ -352,6 +353,14 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
             ("an infinity", ("Shrink", "f32", [[INF]], {"lambd": 0.5}), [INF]),
             ("an infinity of f64", ("Ceil", "f64", [[INF]], {}), [INF]),
             ("f64 is computed in f32", ("Tan", "f64", [[1]], {}), [1.5574077246549023]),
+            ("the largest by the lower 32 bits", ("TopK", "i64", [[2**32, 1], (1,)], {}), [2**32]),
+            ("equal by the lower 32 bits", ("Equal", "i64", [[2**32], [0]], {}), [False]),
+            (
+                "the lower 32 bits alone",
+                ("BitwiseAnd", "i64", [[2**32 + 1], [2**32 + 3]], {}),
+                [2**32 + 1],
+            ),
+            ("a negative infinity of f64", ("IsInf", "f64", [[-INF]], {}), [True]),
             (
                 "the first of the largest of 16",
                 ("Hardmax", "f32", [TIES], {}),
