@@ -187,7 +187,7 @@ def _prepare(
     untested = [e for e in selection.entries if (e.op, e.id) not in context.done]
     if executor.identity.capabilities is None and len(selection.by_op) >= MANY_OPERATORS:
         context.work.say(
-            f"{executor.identity.name} does not declare its operators: it is asked all "
+            "the backend does not declare its operators: it is asked all "
             f"{len(selection.by_op)}; --op names some"
         )
     interruption.stop_if_requested()  # cases may take minutes

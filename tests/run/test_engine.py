@@ -23,6 +23,7 @@ from conformance.model import Finding, Result, Status
 from conformance.run.check_vector import VectorChecker
 from conformance.run.engine import RunContext, run, selected
 from conformance.run.interruption import Interruption
+from conformance.suite.evaluation import Work
 from conformance.suite.store import open_suite
 
 
@@ -129,6 +130,16 @@ def test_unsupported_outside_the_declaration_is_an_error(small_suite):
     (result,) = results(events(small_suite, backend, ops=["AdaptiveMaxPool-8"]))
     assert (result.status, result.kind) == (Status.ERROR, "undeclared-unsupported")
     assert "not today" in result.message
+
+
+@pytest.mark.parametrize(("most", "told"), [(2, True), (4, False)])
+def test_who_declares_nothing_is_told_how_to_ask_few(small_suite, monkeypatch, most, told):
+    said = []
+    monkeypatch.setattr("conformance.run.engine.MANY_OPERATORS", most)
+    next(run(small_suite, Reference(), context=RunContext(work=Work(say=said.append))))
+    assert said == told * [
+        "the backend does not declare its operators: it is asked all 3; --op names some"
+    ]
 
 
 def test_a_negative_test_that_cannot_be_written_is_unsupported():
