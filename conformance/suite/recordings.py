@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -80,11 +81,12 @@ class Recordings(Sequence[Entry]):
         """Return the entries of the given operators."""
         return tuple(entry for op in self.heads if op in ops for entry in self._entries(op))
 
-    def containing(self, id: str) -> tuple[str, ...]:
-        """List the operators whose files may have a case of an id."""
-        searched = f'["{id[-HEX:]}",'.encode()
+    def containing(self, text: str) -> tuple[str, ...]:
+        """List the operators that may have a case whose id begins with a text or ends in it."""
+        end = text[-HEX:].encode()
         files = zip(self.heads, self._files, strict=True)
-        return tuple(op for op, file in files if searched in file.read_bytes())
+        having = tuple(op for op, file in files if end in _ends(*_version(file)))
+        return having or tuple(self.heads)
 
     def __len__(self) -> int:
         return sum(count.value + count.reject for count in self.counts.values())
@@ -106,13 +108,25 @@ class Recordings(Sequence[Entry]):
 
     def _version(self, op: str) -> tuple[Path, int, int]:
         """Return an operator's file with its time and size, by which it is known to be the same."""
-        file = self._files[list(self.heads).index(op)]
-        stat = file.stat()
-        return file, stat.st_mtime_ns, stat.st_size
+        return _version(self._files[list(self.heads).index(op)])
+
+
+def _version(file: Path) -> tuple[Path, int, int]:
+    stat = file.stat()
+    return file, stat.st_mtime_ns, stat.st_size
 
 
 # More than there are operators: going through a suite twice reads each file once.
 _FILES = 512
+
+
+_END = re.compile(rb'^\["([0-9a-f]{%d})",' % HEX, re.MULTILINE)
+
+
+@lru_cache(_FILES)
+def _ends(file: Path, _modified: int, _size: int) -> frozenset[bytes]:
+    """Return the ends of the ids of a file's cases, which is not parsed for that."""
+    return frozenset(_END.findall(file.read_bytes()))
 
 
 @lru_cache(_FILES)

@@ -68,6 +68,12 @@ def read_once() -> Iterator[None]:
         yield
 
 
+def test_a_case_is_found_by_the_beginning_of_its_id(shipped: Suite) -> None:
+    first = next(iter(shipped.manifest.of([OP])))
+    assert shipped.find(first.id[:-1]).id == first.id
+    assert shipped.find(first.id[-7:]).id == first.id
+
+
 @pytest.fixture
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the specifications with what is recorded of one operator, to be spoilt."""
