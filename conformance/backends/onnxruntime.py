@@ -62,6 +62,11 @@ CAPABILITIES = Capabilities(
             reason="the CPU provider reduces no f16 but by adding",
         ),
         Exclusion(
+            op="onnx.DequantizeLinear-*",
+            when="T2 == bf16",
+            reason="the CPU provider has no kernel of DequantizeLinear for bf16",
+        ),
+        Exclusion(
             op="onnx.ConvTranspose-*",
             when="any(output_padding >= strides)",
             reason="output_padding is below the stride here, not below stride or dilation",
