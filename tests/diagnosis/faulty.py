@@ -19,8 +19,9 @@ from conformance.model import Result, Status, Vector
 from conformance.spec.catalogue import Mutant
 from conformance.specification import find_spec, mutants_of
 from conformance.suite.entries import Entry
+from conformance.suite.store import open_suite
 
-CORE = tiers.every()
+SHIPPED = open_suite()
 
 
 @cache
@@ -30,12 +31,12 @@ def bank(op: str) -> dict[str, Mutant]:
 
 @cache
 def vector(vector_id: str) -> Vector:
-    return CORE.get(vector_id)
+    return SHIPPED.get(vector_id)
 
 
 def asked(op: str) -> list[Entry]:
     """The vectors of an operator that must be right."""
-    every = (entry for entry in CORE.manifest.vectors if entry.op == op)
+    every = tiers.of(op).manifest.vectors
     return [entry for entry in every if entry.reject is None and entry.level == "must"]
 
 
@@ -73,13 +74,11 @@ def answered(
     """The results of a backend that makes its outputs of a vector and of the right ones; ``only``
     as for :func:`run`."""
     found = []
-    for entry in CORE.manifest.vectors:
-        asked = entry.op == op and entry.reject is None and entry.level == "must"
-        if asked and only(entry):
-            one = vector(entry.id)
-            right = [a.expected if a.rounded is None else a.rounded for a in one.answers]
-            outcome = Outcome(Ending.RETURNED, list(made(one, [array.copy() for array in right])))
-            found.append(judge(one, outcome, level="must", precision={}))
+    for entry in filter(only, asked(op)):
+        one = vector(entry.id)
+        right = [a.expected if a.rounded is None else a.rounded for a in one.answers]
+        outcome = Outcome(Ending.RETURNED, list(made(one, [array.copy() for array in right])))
+        found.append(judge(one, outcome, level="must", precision={}))
     return found
 
 
@@ -89,7 +88,7 @@ def searched(
     """What the failures among the results are said to come from, by a catalogue without some
     faults.
     """
-    noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
+    noticed = {entry.id: entry.kills for entry in tiers.of(op).manifest.vectors}
     known = [fault for fault in mutants_of(find_spec(op)) if fault.id not in without]
     return explain_failures(
         find_spec(op),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tiers
-from faulty import CORE, answered, bank, run, searched, vector
+from faulty import answered, asked, bank, run, searched, vector
 
 from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.diagnosis.code_path import code_path_of
@@ -58,7 +58,7 @@ def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
     """A zero at random here and there once hits what some shortcut leaves out."""
     fault = next(f for f in bank(ADAPTIVE).values() if f.id == "global-row-tail-lost-8")
     altered = implementation_of(find_spec(ADAPTIVE), fault.change)
-    hit = next(e.id for e in CORE.manifest.vectors if e.op == ADAPTIVE and fault.id in e.kills)
+    hit = next(e.id for e in asked(ADAPTIVE) if fault.id in e.kills)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.case.id == hit:
@@ -120,10 +120,10 @@ def test_what_only_a_refused_name_explained_speaks_against_others() -> None:
 
 def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
     spec, fault = find_spec("AvgPool-1"), bank("AvgPool-1")["divisor-clips-overhang"]
-    entry = next(e for e in CORE.manifest.vectors if fault.id in e.kills and e.level == "must")
+    entry = next(e for e in asked("AvgPool-1") if fault.id in e.kills)
     for level, expected in [("must", Agreement.EQUAL), ("should", Agreement.NONE)]:
-        asked = ObservedVector(spec, vector(entry.id), None, {}, level)
-        assert asked.consistency(implementation_of(spec, fault.change)) is expected
+        observed = ObservedVector(spec, vector(entry.id), None, {}, level)
+        assert observed.consistency(implementation_of(spec, fault.change)) is expected
 
 
 def test_passes_are_asked_where_a_mutant_may_show_recorded_kills_first() -> None:

@@ -100,17 +100,17 @@ AT_SHOULD = {"torch_avg_divides_overrun_by_kernel"}
 
 
 def graded(op: str, call: Run, level: str = "must") -> conformance.Run:
-    return conformance.check(tiers.every(), Images(op, call), ops=[op], level=level, findings=False)
+    return conformance.check(tiers.of(op), Images(op, call), level=level, findings=False)
 
 
 @cache
 def images(op: str) -> tuple[Vector, ...]:
     """The value vectors that such a backend is asked, read once for all backends."""
-    core = tiers.every()
+    core = tiers.of(op)
     return tuple(
         core.read(entry)
         for entry in core.manifest.vectors
-        if (entry.op, entry.kind, entry.dtype) == (op, "value", "f32") and tiers.rank(entry) == 4
+        if (entry.kind, entry.dtype) == ("value", "f32") and tiers.rank(entry) == 4
     )
 
 

@@ -78,7 +78,7 @@ def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, 
     one, other, *again = ({entry.id for entry in suite.manifest.vectors} for suite in made)
     assert all(ids == one for ids in again)
     assert not one & other
-    assert not one & {entry.id for entry in tiers.every().manifest.vectors}
+    assert not one & {entry.id for entry in tiers.of(OP).manifest.vectors}
     pairs = list(pairwise(made[0].vectors()))
     twins = [(a, b) for a, b in pairs if replace(a.case, seed=0) == replace(b.case, seed=0)]
     assert len(twins) > 5

@@ -111,5 +111,5 @@ def test_smoke_shows_fewer_targets_and_pairs_than_core() -> None:
     for rank, (_, targets, _, pairs, _) in core.items():
         assert smoke[rank][1] < targets
         assert smoke[rank][3] < pairs / 2
-    entries = [e for e in tiers.every().manifest.of([GLOBAL]) if e.reject is None]
+    entries = [e for e in tiers.of(GLOBAL).manifest.vectors if e.reject is None]
     assert sum(row[0] for row in smoke.values()) == sum("smoke" in e.suites for e in entries)

@@ -279,5 +279,5 @@ def test_empty_batches_and_sizes_stay_empty(op: str) -> None:
 @pytest.mark.parametrize(("op", "mistake"), [one for one in EVERY if one.values[1].id in ALLOWED])
 def test_level_must_accepts_what_the_search_is_not_asked_for(op: str, mistake) -> None:
     mistake.forget()
-    run = check(tiers.every(), mistake.run, ops=[op], level="must")
+    run = check(tiers.of(op), mistake.run, level="must")
     assert not any(one.status in FAILED for one in run.results)
