@@ -83,10 +83,11 @@ class Recordings(Sequence[Entry]):
 
     def containing(self, text: str) -> tuple[str, ...]:
         """List the operators that may have a case whose id begins with a text or ends in it."""
-        end = text[-HEX:].encode()
+        end = text[-HEX:]
+        if not _HEX.fullmatch(end):
+            return tuple(self.heads)
         files = zip(self.heads, self._files, strict=True)
-        having = tuple(op for op, file in files if end in _ends(*_version(file)))
-        return having or tuple(self.heads)
+        return tuple(op for op, file in files if end.encode() in _ends(*_version(file)))
 
     def __len__(self) -> int:
         return sum(count.value + count.reject for count in self.counts.values())
@@ -120,6 +121,7 @@ def _version(file: Path) -> tuple[Path, int, int]:
 _FILES = 512
 
 
+_HEX = re.compile(f"[0-9a-f]{{{HEX}}}")
 _END = re.compile(rb'^\["([0-9a-f]{%d})",' % HEX, re.MULTILINE)
 
 
