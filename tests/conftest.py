@@ -90,8 +90,11 @@ def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.cli.progress.LINE_SECONDS", 1e6)
 
 
-SEARCHED_IN_FULL = {"diagnosis", "operator_bank", "second_bank", "public", "planted"}
-"""Folders of tests that ask what a search finds."""
+SEARCHED_IN_FULL = {
+    *("diagnosis", "operator_bank", "second_bank", "public", "planted"),
+    "test_clients",
+}
+"""Folders of tests, and files, that ask what a search finds."""
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +102,7 @@ def short_search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """Elsewhere it ends early: no known bug explains most broken backends, and to see that takes
     long.
     """
-    if request.path.parent.name not in SEARCHED_IN_FULL:
+    if SEARCHED_IN_FULL.isdisjoint({request.path.parent.name, request.path.stem}):
         monkeypatch.setattr("conformance.diagnosis.search.GLANCES", 2000)
 
 
