@@ -82,7 +82,10 @@ class Recordings(Sequence[Entry]):
         return tuple(entry for op in self.heads if op in ops for entry in self._entries(op))
 
     def containing(self, text: str) -> tuple[str, ...]:
-        """List the operators that may have a case whose id begins with a text or ends in it."""
+        """List the operators that may have a case of an id.
+
+        Of a text that is not the end of one they are all.
+        """
         end = text[-HEX:]
         if not _HEX.fullmatch(end):
             return tuple(self.heads)
