@@ -60,7 +60,9 @@ def test_vectors_and_kills_are_those_recorded(op: str, exhaustive: bool) -> None
     assert recorded <= {mutant.id for mutant in runner.mutants}
     for entry in sample(op, exhaustive):
         evaluate_case(operator, entry)  # raises EvaluationDefect where the digest is another
-        kills = runner.restricted_to(entry.kills).kills(build(operator, entry.case))
+        vector = build(operator, entry.case)
+        assert sorted(vector.edges) == sorted(entry.edges), entry.case.id
+        kills = runner.restricted_to(entry.kills).kills(vector)
         assert {kill.mutant for kill in kills} == {*entry.kills}, entry.case.id
         excused = {kill.mutant for kill in kills if not kill.at_must}
         assert excused == {*entry.excused}, entry.case.id
