@@ -23,7 +23,7 @@ MAX_COMPARED_FAILURES = 1_000
 MAX_COMPARED_PASSES = 2_000
 """Passed vectors at a place that are held against mutants, the first of the suite."""
 
-CACHED_VECTORS = 512
+CACHED_VECTORS = 4_096
 """Passed vectors that are kept in memory while mutants are held against them."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
 
@@ -311,31 +311,34 @@ class Search:
             else:
                 in_vain[code_path] += 1
 
-    def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> Iterator[Explanation]:
-        """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
+    def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> list[Explanation]:
+        """The hypotheses that agree with a failure, and that nothing contradicts where it is.
+
+        Those that explain fewer failures than another are left out.
+        """
         code_path = self._evidence.code_path(vector)
         known_agreements: dict[tuple[str | bytes, ...], Agreement] = {}
-        for mutants in hypotheses:
+        alike: list[tuple[int, Mutants, dict[str, Agreement]]] = []
+        for number, mutants in enumerate(hypotheses):
             if len(mutants) > 1 and not self._may_meet(vector, mutants):
                 continue
             if (
                 self._glance(vector, mutants, known_agreements)
                 and self._strain(mutants, code_path) is not None
             ):
-                explanation = self._explanation(mutants, code_path)
-                # The interval of a poor accumulator holds much besides: outputs that merely lie
-                # in it show nothing. Nor does one failure, where it takes a place apart to name it.
-                # Several mutants need no more than that each is equal to a failure by itself.
-                has_equal_failure = explanation.equal_count > 0 or self._each_has_equal_failure(
-                    mutants
-                )
-                enough = has_equal_failure and (
-                    explanation.is_everywhere or len(explanation.agreements) > 1
-                )
-                within = len(explanation.agreements) - explanation.equal_count
-                in_order = explanation.strained <= max(within, STRAINED * explanation.equal_count)
-                if vector in explanation.agreements and enough and in_order:
-                    yield explanation
+                alike.append((number, mutants, self._agreeing(mutants)))
+        # To look for what contradicts them takes long: those come first that may explain most.
+        alike.sort(key=lambda hypothesis: -len(hypothesis[2]))
+        candidates: list[tuple[int, Explanation]] = []
+        most = 0
+        for number, mutants, agreements in alike:
+            if len(agreements) < most:
+                break
+            explanation = self._explanation(mutants, code_path, agreements)
+            if explanation is not None and vector in explanation.agreements:
+                candidates.append((number, explanation))
+                most = max(most, len(explanation.agreements))
+        return [explanation for _, explanation in sorted(candidates, key=lambda pair: pair[0])]
 
     def _glance(
         self,
@@ -355,37 +358,50 @@ class Search:
             explanation is not None and explanation.equal_count > 0 for explanation in alone
         )
 
-    def _explanation(self, mutants: Mutants, code_path: CodePath) -> Explanation:
-        """What some mutants explain, at a place and as many others as nothing speaks against."""
-        strain: dict[CodePath, int] = {}
-        agrees: dict[str, Agreement] = {}
-        for place in self._evidence.code_paths:
-            strained = self._strain(mutants, place, whole=False)
-            if strained is None:
-                continue
-            agreeing_here = self._agreeing(mutants, place)
-            # Where sums in order would have failed, and nothing did, they are of another kind.
-            if strained and agreeing_here:
-                strained = self._strain(mutants, place)
-            if strained is not None and (agreeing_here or not strained):
-                strain[place] = strained
-                agrees |= agreeing_here
-        free, agreeing = frozenset(strain), {self._evidence.code_path(vector) for vector in agrees}
-        places = _kernels(agreeing, free, self._evidence.code_paths) or frozenset({code_path})
-        agrees = {
-            vector: agrees[vector]
-            for vector in self._evidence.failed
-            if vector in agrees and self._evidence.code_path(vector) in places
-        }
-        return self._counted(mutants, agrees, places, strain)
+    def _explanation(
+        self, mutants: Mutants, code_path: CodePath, agreements: Mapping[str, Agreement]
+    ) -> Explanation | None:
+        """What some mutants explain, at a place and as many others as nothing speaks against.
 
-    def _agreeing(self, mutants: Mutants, code_path: CodePath) -> dict[str, Agreement]:
-        """The failures at a place that are not explained yet and agree with some mutants."""
+        None where what they explain does not show them.
+        """
+        of_failure = self._evidence.code_path
+        agreeing = {of_failure(vector) for vector in agreements}
+        free = {path for path in agreeing if self._is_free(mutants, path, agreeing)}
+        places = _kernels(
+            free,
+            lambda path: self._is_free(mutants, path, agreeing),
+            self._evidence.code_paths,
+        ) or frozenset({code_path})
+        agrees = {vector: how for vector, how in agreements.items() if of_failure(vector) in places}
+        strained = sum(self._strain(mutants, path) or 0 for path in places)
+        explanation = self._counted(mutants, agrees, places, strained)
+        # The interval of a poor accumulator holds much besides: outputs that merely lie
+        # in it show nothing. Nor does one failure, where it takes a place apart to name it.
+        # Several mutants need no more than that each is equal to a failure by itself.
+        has_equal_failure = explanation.equal_count > 0 or self._each_has_equal_failure(mutants)
+        enough = has_equal_failure and (
+            explanation.is_everywhere or len(explanation.agreements) > 1
+        )
+        within = len(agrees) - explanation.equal_count
+        in_order = strained <= max(within, STRAINED * explanation.equal_count)
+        return explanation if enough and in_order else None
+
+    def _is_free(self, mutants: Mutants, code_path: CodePath, agreeing: set[CodePath]) -> bool:
+        """Whether nothing speaks against some mutants at a place.
+
+        Where sums in order would have failed, and nothing did, they are of another kind.
+        """
+        strained = self._strain(mutants, code_path, whole=code_path in agreeing)
+        return strained is not None and (code_path in agreeing or not strained)
+
+    def _agreeing(self, mutants: Mutants) -> dict[str, Agreement]:
+        """The failures that are not explained yet and agree with some mutants."""
         implementation = self._implementation(mutants)
         return {
             vector: agreement
             for vector, observed in self._evidence.failed.items()
-            if vector in self._unexplained and self._evidence.code_path(vector) == code_path
+            if vector in self._unexplained
             if self._evidence.may_show(vector, mutants)
             if (agreement := observed.agreement(implementation, self._interpretations))
         }
@@ -395,10 +411,9 @@ class Search:
         mutants: Mutants,
         agrees: Mapping[str, Agreement],
         places: frozenset[CodePath],
-        strain: Mapping[CodePath, int],
+        strained: int,
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
-        strained = sum(strain.get(code_path, 0) for code_path in places)
         elsewhere = self._evidence.code_paths - places
         return Explanation(mutants, agrees, places, elsewhere, failing, passing, strained)
 
@@ -497,15 +512,17 @@ def _choices(explanation: Explanation) -> list[Mutants]:
 
 
 def _kernels(
-    agreeing: set[CodePath], free: frozenset[CodePath], observed_paths: frozenset[CodePath]
+    agreeing: set[CodePath],
+    is_free: Callable[[CodePath], bool],
+    observed_paths: frozenset[CodePath],
 ) -> frozenset[CodePath]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
-    All, those of some element types, of some ranks, or of both; none that is not ``free``.
+    All, those of some element types, of some ranks, or of both; none that is not free.
     """
     dtypes = {code_path.dtype for code_path in agreeing}
     ranks = {code_path.rank for code_path in agreeing}
     of_types = frozenset(path for path in observed_paths if path.dtype in dtypes)
     of_ranks = frozenset(path for path in observed_paths if path.rank in ranks)
     several = (observed_paths, of_types, of_ranks, of_types & of_ranks)
-    return next((kernels for kernels in several if kernels <= free), frozenset())
+    return next((kernels for kernels in several if all(map(is_free, kernels))), frozenset())

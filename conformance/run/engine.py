@@ -126,7 +126,12 @@ def run(
             )
         except Stopped:
             raise KeyboardInterrupt from None
+        # Whoever reads the header may refuse the run, so cases, which may take minutes, come after it.
         yield _header(check)
+        try:
+            _evaluate(check)
+        except Stopped:
+            raise KeyboardInterrupt from None
         started = perf_counter()
         endings = yield from _results(check, results)
     ordered = in_suite_order(results, suite)
@@ -190,10 +195,14 @@ def _prepare(
             "the backend does not declare its operators: it is asked all "
             f"{len(selection.by_op)}; --op names some"
         )
-    interruption.stop_if_requested()  # cases may take minutes
-    with interruption.backend_runs():  # nothing else would hear of Ctrl-C
-        checker.evaluate(suite, untested, context.work)
     return _Check(suite, options, context, interruption, checker, selection, watch, untested)
+
+
+def _evaluate(check: _Check) -> None:
+    """Evaluate the cases that are tested and not in the cache."""
+    check.interruption.stop_if_requested()
+    with check.interruption.backend_runs():  # nothing else would hear of Ctrl-C
+        check.checker.evaluate(check.suite, check.untested, check.context.work)
 
 
 def _graded_by(options: CheckOptions) -> tuple[str, Mapping[str, str]]:

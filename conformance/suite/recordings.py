@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import overload
 
@@ -87,10 +87,14 @@ class Recordings(Sequence[Entry]):
         Of a text that is not the end of one they are all.
         """
         end = text[-HEX:]
-        if not _HEX.fullmatch(end):
-            return tuple(self.heads)
-        files = zip(self.heads, self._files, strict=True)
-        return tuple(op for op, file in files if end.encode() in _ends(*_version(file)))
+        return self._by_end.get(end, ()) if _HEX.fullmatch(end) else tuple(self.heads)
+
+    def find(self, vector_id: str) -> Entry | None:
+        """Return the entry of an id; None where there is none."""
+        if not _HEX.fullmatch(vector_id[-HEX:]):
+            return None
+        entries = (self._by_id(op).get(vector_id) for op in self.containing(vector_id))
+        return next((entry for entry in entries if entry is not None), None)
 
     def __len__(self) -> int:
         return sum(count.value + count.reject for count in self.counts.values())
@@ -105,6 +109,19 @@ class Recordings(Sequence[Entry]):
     def __getitem__(self, index: slice) -> Sequence[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
         return tuple(self)[index]
+
+    @cached_property
+    def _by_end(self) -> Mapping[str, tuple[str, ...]]:
+        """The operators that have a case of an id with some end."""
+        ops: dict[str, tuple[str, ...]] = {}
+        for op, file in zip(self.heads, self._files, strict=True):
+            for end in _ends(*_version(file)):
+                ops[end] = (*ops.get(end, ()), op)
+        return ops
+
+    def _by_id(self, op: str) -> Mapping[str, Entry]:
+        """Return the entries of an operator by their ids."""
+        return _read_ids(*self._version(op), self._suite)
 
     def _entries(self, op: str) -> tuple[Entry, ...]:
         version = self._version(op)
@@ -125,13 +142,13 @@ _FILES = 512
 
 
 _HEX = re.compile(f"[0-9a-f]{{{HEX}}}")
-_END = re.compile(rb'^\["([0-9a-f]{%d})",' % HEX, re.MULTILINE)
+_END = re.compile(r'^\["([0-9a-f]{%d})",' % HEX, re.MULTILINE)
 
 
 @lru_cache(_FILES)
-def _ends(file: Path, _modified: int, _size: int) -> frozenset[bytes]:
+def _ends(file: Path, _modified: int, _size: int) -> frozenset[str]:
     """Return the ends of the ids of a file's cases, which is not parsed for that."""
-    return frozenset(_END.findall(file.read_bytes()))
+    return frozenset(_END.findall(file.read_text("ascii", "replace")))
 
 
 @lru_cache(_FILES)
@@ -145,3 +162,11 @@ def _read(file: Path, _modified: int, _size: int) -> tuple[RecordedCases, tuple[
 def _read_suite(file: Path, _modified: int, _size: int, suite: str) -> tuple[Entry, ...]:
     """Read the entries of one suite; a file that changes is read again."""
     return tuple(entry_of_recorded(case.case.op, case) for case in read_recorded_suite(file, suite))
+
+
+@lru_cache(_FILES)
+def _read_ids(file: Path, modified: int, size: int, suite: str) -> Mapping[str, Entry]:
+    """Read the entries of a file, or those of one suite, by their ids."""
+    version = file, modified, size
+    entries = _read_suite(*version, suite) if suite else _read(*version)[1]
+    return {entry.id: entry for entry in entries}

@@ -251,8 +251,8 @@ class Suite:
 
     def _entry(self, vector_id: str) -> Entry | None:
         if isinstance(self.manifest.listed, Recordings):
-            matching = (entry for entry in self._naming(vector_id) if entry.id == vector_id)
-            return next(matching, None)
+            withdrawn = vector_id in self.manifest.withdrawn
+            return None if withdrawn else self.manifest.listed.find(vector_id)
         packed = self.manifest.packed
         return self._entries.get(vector_id) if packed is None else packed.find(vector_id)
 
