@@ -22,6 +22,9 @@ from conformance.model import Case
 MOST_ELEMENTS = 1 << 59
 """Elements of eight bytes that an array of numpy may have, in no memory."""
 
+KEPT = 1 << 16
+"""Elements of outputs of implementations that are kept, at most, besides those of the last one."""
+
 
 class Subject:
     """A valid case with its inputs; ``outputs`` are the right ones, in the operator's types.
@@ -41,7 +44,8 @@ class Subject:
         self._exact = Evaluation(operator, case.attributes, dict(zip(names, inputs, strict=False)))
         self._traced: dict[str, Evaluation] = {}
         self._intervals: dict[str, list[Interval]] = {}
-        self._last_outputs: tuple[Implementation, list[Array] | None] | None = None
+        self._outputs: dict[Implementation, list[Array] | None] = {}
+        self._kept = 0
         self._last_accepted: tuple[Implementation, str, list[Interval]] | None = None
         self.outputs = self._exact.outputs()
 
@@ -57,10 +61,16 @@ class Subject:
 
     def computed(self, implementation: Implementation) -> list[Array] | None:
         """Return the outputs of an implementation as :meth:`under` does; None where it has none."""
-        # Comparisons need the outputs of one implementation several times in a row.
-        if self._last_outputs is None or self._last_outputs[0] is not implementation:
-            self._last_outputs = implementation, self._computed(implementation)
-        return self._last_outputs[1]
+        # Comparisons need the outputs of one implementation several times, and so do searches.
+        if implementation not in self._outputs:
+            outputs = self._computed(implementation)
+            new = outputs is not None and outputs is not self.outputs
+            self._kept += sum(output.size for output in outputs or ()) if new else 0
+            if self._kept > KEPT:
+                self._outputs.clear()
+                self._kept = 0
+            self._outputs[implementation] = outputs
+        return self._outputs[implementation]
 
     def _computed(self, implementation: Implementation) -> list[Array] | None:
         try:
@@ -202,8 +212,9 @@ def _zeros(shape: tuple[int, ...], dtype: DType) -> Array:
 def _with_cut_off(interval: Interval) -> Interval:
     """An interval with what a number in it may be if the digits that do not fit are cut off."""
     lo, hi = interval.lo, interval.hi
-    lo = np.where(lo > 0, np.nextafter(lo, lo.dtype.type(0)), lo)
-    hi = np.where(hi < 0, np.nextafter(hi, hi.dtype.type(0)), hi)
+    with np.errstate(invalid="ignore"):  # bfloat16 has no quiet comparison of NaN
+        lo = np.where(lo > 0, np.nextafter(lo, lo.dtype.type(0)), lo)
+        hi = np.where(hi < 0, np.nextafter(hi, hi.dtype.type(0)), hi)
     return Interval(lo, hi, interval.unspecified)
 
 

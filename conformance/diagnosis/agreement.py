@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,10 @@ SMALL = 8_000
 """Elements of inputs and outputs of a vector whose reference is kept in memory."""
 
 
+Prepare = Callable[[Vector, frozenset[tuple[int, ...]]], EvaluatedCase[Any]]
+"""The oracle on a vector, with output shapes that are of interest."""
+
+
 class Agreement(enum.IntEnum):
     """Agreement of outputs with a mutant: none, within its accepted interval, or equal
     everywhere."""
@@ -58,7 +62,7 @@ class ObservedVector:
 
     ``level`` and ``precision`` are those of the run: at level should no interpretation is accepted.
     ``followed`` names the interpretation that passing outputs follow, if any. ``only`` restricts
-    everything to the outputs with these numbers.
+    everything to the outputs with these numbers. ``prepare`` makes the oracle on the vector.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class ObservedVector:
         level: str,
         followed: str | None = None,
         only: Sequence[int] | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
         if only is not None:
             interpretations = {
@@ -79,7 +84,11 @@ class ObservedVector:
                 vector, answers=select_outputs(only, vector.answers), readings=interpretations
             )
             outputs = None if outputs is None else select_outputs(only, outputs)
-        self._only, self.followed = only, followed
+        self._only, self.followed, self._prepare = (
+            only,
+            followed,
+            prepare or partial(_prepare, spec),
+        )
         self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
         self.level = level
 
@@ -88,15 +97,7 @@ class ObservedVector:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
-        return self._small if self._size <= SMALL else _large(self)
-
-    @property
-    def _size(self) -> int:
-        arrays = (
-            *self.vector.inputs,
-            *(expected_output.expected for expected_output in self.vector.answers),
-        )
-        return sum(array.size for array in arrays)
+        return self._small if is_small(self.vector) else _large(self)
 
     @cached_property
     def _small(self) -> EvaluatedCase[Any]:
@@ -120,7 +121,7 @@ class ObservedVector:
             for expected_output in expected_outputs
         }
         shapes |= {output.shape for output in self.outputs or ()}
-        return subject_of(self.spec, self.vector.case, self.vector.arguments, shapes)
+        return self._prepare(self.vector, frozenset(shapes))
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
@@ -150,7 +151,14 @@ class ObservedVector:
         if not wrong or len(wrong) == len(self.vector.answers):
             return None
         return ObservedVector(
-            self.spec, self.vector, self.outputs, self.precision, self.level, self.followed, wrong
+            self.spec,
+            self.vector,
+            self.outputs,
+            self.precision,
+            self.level,
+            self.followed,
+            wrong,
+            self._prepare,
         )
 
     def quick_agreement(
@@ -242,6 +250,11 @@ class ObservedVector:
             for expected_outputs in self._allowed
         ):
             return Agreement.EQUAL
+        # An accumulator reaches farther than its outputs tell.
+        if not implementation.accumulators and all(
+            self._is_far(expected_outputs, predicted) for expected_outputs in self._allowed
+        ):
+            return Agreement.NONE
         lows, highs = zip(*self._evaluator.ends(implementation, self._precision), strict=True)
         meets = any(
             self._meets(expected_outputs, lows, highs) for expected_outputs in self._allowed
@@ -427,6 +440,21 @@ class ObservedVector:
                 return False
         return True
 
+    def _is_far(self, expected_outputs: tuple[Answer, ...], predicted: list[Array]) -> bool:
+        """Whether an element is farther from what is accepted than rounding errors reach."""
+        for expected_output, output in zip(expected_outputs, predicted, strict=True):
+            if expected_output.rounded is None or structure_mismatch(expected_output, output):
+                continue
+            lo, hi = expected_output.interval(self._precision)
+            steps = np.maximum(ordinals(lo) - ordinals(output), ordinals(output) - ordinals(hi))
+            with np.errstate(all="ignore"):
+                low, high, value = (array.astype("f8") for array in (lo, hi, output))
+                room = np.maximum(WIDTHS * (high - low), SHARE * np.abs(value))
+                far = (np.maximum(low - value, value - high) > room) & (steps > NEAR)
+            if (far & ~ungraded_elements(expected_output, output, self._precision)).any():
+                return True
+        return False
+
     def _meets(self, expected_outputs: tuple[Answer, ...], lows: Any, highs: Any) -> bool:
         """Whether something is accepted both by answers and of an implementation."""
         for expected_output, low, high in zip(expected_outputs, lows, highs, strict=True):
@@ -443,6 +471,16 @@ class ObservedVector:
             if (apart & ~ungraded_elements(expected_output, low, self._precision)).any():
                 return False
         return True
+
+
+def is_small(vector: Vector) -> bool:
+    """Return whether what is computed of a vector may be kept in memory."""
+    arrays = (*vector.inputs, *(output.expected for output in vector.answers))
+    return sum(array.size for array in arrays) <= SMALL
+
+
+def _prepare(spec: Operator, vector: Vector, shapes: frozenset[tuple[int, ...]]) -> Any:
+    return subject_of(spec, vector.case, vector.arguments, shapes)
 
 
 @lru_cache(maxsize=16)

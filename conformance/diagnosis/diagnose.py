@@ -257,6 +257,7 @@ class RunDiagnosis:
         if spec.op not in self._seen:
             large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}
             results = (r for r in self._results if r.op == spec.op and r.id not in large)
+            self._seen.clear()  # findings of an operator follow each other
             self._seen[spec.op] = OperatorResults(
                 spec,
                 results,

@@ -15,6 +15,7 @@ from conformance.diagnosis.error_regions import MIN_SHARING, Region, WrongElemen
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
 from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, OperatorResults
+from conformance.diagnosis.prepared_vectors import PreparedVectors
 from conformance.diagnosis.search import Search
 from conformance.failure_kind import FailureKind
 from conformance.implementations import implementation_of, subject_of
@@ -46,7 +47,8 @@ def explain_failures(
     :class:`conformance.diagnosis.search.Search`, the other arguments as for
     :class:`conformance.diagnosis.operator_results.OperatorResults`.
     """
-    arguments = _Arguments(read, noticed, precision, level, mutants, chosen)
+    vectors = PreparedVectors(spec, read)
+    arguments = _Arguments(vectors, noticed, precision, level, mutants, chosen)
     evidence = arguments.evidence(spec, results)
     explanations = arguments.search(evidence)
     # A bug of one output is likelier than a condition under which another has the same failures.
@@ -101,10 +103,11 @@ def extend_explanations(
     """
     if not explained:
         return []
-    evidence = _Arguments(read, {}, precision, level).evidence(spec, results)
+    vectors = PreparedVectors(spec, read)
+    evidence = _Arguments(vectors, {}, precision, level).evidence(spec, results)
     raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
-    vectors = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
-    subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in vectors.items()}
+    cases = {id: read(id) for id in raised[:MAX_COMPARED_FAILURES]}
+    subjects = {id: subject_of(spec, v.case, v.arguments) for id, v in cases.items()}
     interpretations = interpretation_changes(spec)
     extended = []
     for explanation in explained:
@@ -115,7 +118,7 @@ def extend_explanations(
             if evidence.code_path(id) not in explanation.elsewhere:
                 agrees[id] = failure.agreement(implementation, interpretations)
         for id, subject in subjects.items():
-            elsewhere = code_path_of(vectors[id].case) in explanation.elsewhere
+            elsewhere = code_path_of(cases[id].case) in explanation.elsewhere
             if not elsewhere and not subject.answers(implementation):
                 agrees[id] = Agreement.WITHIN
         agrees = {id: agreement for id, agreement in agrees.items() if agreement}
@@ -133,7 +136,7 @@ def extend_explanations(
 class _Arguments:
     """What all evidence of one operator is looked at with."""
 
-    read: Callable[[str], Vector]
+    vectors: PreparedVectors
     noticed: Mapping[str, Sequence[str]]
     precision: Mapping[str, str]
     level: str
@@ -158,7 +161,8 @@ class _Arguments:
         return OperatorResults(
             spec,
             results,
-            read=read or self.read,
+            read=read or self.vectors.read,
+            prepare=self.vectors.prepare,
             noticed=self.noticed,
             precision=self.precision,
             level=self.level,
@@ -199,7 +203,7 @@ def _beside_a_place(
     Failures that are wrong nowhere else count as passed: whatever else the backend does, elsewhere
     their elements are right.
     """
-    spec, along, read = evidence.spec, index_lines_of(evidence.spec), arguments.read
+    spec, along, read = evidence.spec, index_lines_of(evidence.spec), arguments.vectors.read
     explained = {vector for explanation in explanations for vector in explanation.agreements}
     failed = [result for result in results if result.id in evidence.failed]
     unexplained = [result for result in failed if result.id not in explained]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -10,8 +11,9 @@ from typing import Any
 from conformance.core.case_conditions import CaseConditions
 from conformance.core.case_geometry import Geometry
 from conformance.core.operator import Operator
-from conformance.diagnosis.agreement import Agreement, ObservedVector
+from conformance.diagnosis.agreement import Agreement, ObservedVector, Prepare
 from conformance.diagnosis.code_path import CodePath, code_path_of
+from conformance.diagnosis.prepared_vectors import CACHED_VECTORS
 from conformance.grade.returned import unpack_outputs
 from conformance.implementations import implementation_of
 from conformance.model import FAILED, Case, Result, Status, Vector
@@ -23,9 +25,6 @@ MAX_COMPARED_FAILURES = 1_000
 MAX_COMPARED_PASSES = 2_000
 """Passed vectors at a place that are held against mutants, the first of the suite."""
 
-CACHED_VECTORS = 4_096
-"""Passed vectors that are kept in memory while mutants are held against them."""
-
 
 class OperatorResults:
     """The value vectors of one operator that failed with outputs, and those that passed.
@@ -33,7 +32,7 @@ class OperatorResults:
     ``failed`` are the failures by id, the smallest first. ``read`` returns a vector by its id;
     ``noticed`` the mutants that each vector kills (empty if the suite does not record it).
     ``level`` and ``precision``, by element type, are those of the run. ``only`` restricts
-    everything to the outputs with these numbers.
+    everything to the outputs with these numbers. ``prepare`` makes the oracle on a vector.
     """
 
     def __init__(
@@ -46,6 +45,7 @@ class OperatorResults:
         precision: Mapping[str, str],
         level: str,
         only: Sequence[int] | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
         self.spec = spec
         self._noticed = noticed
@@ -53,6 +53,7 @@ class OperatorResults:
         self._cases: dict[str, Case] = {}
         self._shown: dict[Change, Mapping[str, bool]] = {}
         self._glanced: dict[tuple[str, str], Agreement] = {}
+        self._glances: Counter[str] = Counter()
         followed: dict[str, str] = {}
         failures = []
         for result in results:
@@ -76,13 +77,13 @@ class OperatorResults:
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
                 self.failed[result.id] = ObservedVector(
-                    spec, vector, outputs, precision, level, only=only
+                    spec, vector, outputs, precision, level, only=only, prepare=prepare
                 )
                 self._code_paths[result.id] = code_path_of(vector.case)
                 self._cases[result.id] = vector.case
         self.read_passed = lru_cache(CACHED_VECTORS)(
             lambda id: ObservedVector(
-                spec, read(id), None, precision, level, followed.get(id), only
+                spec, read(id), None, precision, level, followed.get(id), only, prepare
             )
         )
 
@@ -122,8 +123,13 @@ class OperatorResults:
         if key not in self._glanced:
             implementation = implementation_of(self.spec, mutant.change)
             agreements = {} if similar is None else similar
+            self._glances[failure] += 1
             self._glanced[key] = self.failed[failure].quick_agreement(implementation, agreements)
         return self._glanced[key]
+
+    def glanced(self, mutants: Sequence[object]) -> list[str]:
+        """List the failures that have been compared with as many mutants at first sight."""
+        return [failure for failure in self.failed if self._glances[failure] >= len(mutants)]
 
     @property
     def ids(self) -> list[str]:

@@ -120,7 +120,10 @@ class Search:
         indices that are never wrong alone show no mutant alone.
         """
         looked_at: set[CodePath] = set()
-        for vector in self._unexplained:
+        # Those that were held against all of it: their outputs are known, and they are small.
+        for vector in self._evidence.glanced(catalogue):
+            if vector not in self._unexplained:
+                continue
             observed, code_path = self._evidence.failed[vector], self._evidence.code_path(vector)
             outputs = len(observed.outputs or ())
             if outputs < 2 or code_path in looked_at or len(looked_at) == DIFFERENT:

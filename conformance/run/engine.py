@@ -126,7 +126,7 @@ def run(
             )
         except Stopped:
             raise KeyboardInterrupt from None
-        # Whoever reads the header may refuse the run, so cases, which may take minutes, come after it.
+        # Whoever reads the header may refuse the run, and cases may take minutes.
         yield _header(check)
         try:
             _evaluate(check)

@@ -142,7 +142,7 @@ _FILES = 512
 
 
 _HEX = re.compile(f"[0-9a-f]{{{HEX}}}")
-_END = re.compile(r'^\["([0-9a-f]{%d})",' % HEX, re.MULTILINE)
+_END = re.compile(rf'^\["([0-9a-f]{{{HEX}}})",', re.MULTILINE)
 
 
 @lru_cache(_FILES)
