@@ -68,6 +68,17 @@ def test_outputs_near_those_of_a_mutant_are_within() -> None:
     assert observed([output + 1 for output in outputs]).agreement(implementation, {}) == 0
 
 
+def test_what_passed_is_contradicted_by_mutants_that_are_far_from_it() -> None:
+    passed = ObservedVector(CONV, vector(), None, {"f32": "standard"}, "must")
+    for mutant in (DILATION, BIAS):
+        assert passed.consistency(implementation_of(CONV, BANK[mutant].change)) is Agreement.NONE
+    tiny = replace(
+        BANK[BIAS].change,
+        edits=(("define.Y.finish", "total + B[filter]", "total * (1 + 2 ** -24) + B[filter]"),),
+    )
+    assert passed.consistency(implementation_of(CONV, tiny)) is not Agreement.NONE
+
+
 def test_two_mutants_together() -> None:
     both = implementation_of(CONV, BANK[DILATION].change).beside(BANK[BIAS].change)
     assert both is not None

@@ -60,6 +60,21 @@ def test_a_change_without_effect_gives_the_same_list() -> None:
     assert one_dilated.under(Implementation(CONV, without_dilation)) is not one_dilated.outputs
 
 
+def test_outputs_are_kept_until_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = subject(conv(pads=[1, 0, 0, 1]))
+    first, second = (
+        Implementation(CONV, text("define.Y.finish", "B[filter]", other))
+        for other in ("0", "2 * B[filter]")
+    )
+    outputs = here.under(first)
+    here.under(second)
+    assert here.under(first) is outputs
+    monkeypatch.setattr("conformance.core.subject.KEPT", 0)
+    here.under(Implementation(CONV, text("define.Y.finish", "B[filter]", "1")))
+    assert here.under(first) is not outputs
+    np.testing.assert_array_equal(here.under(first)[0], outputs[0])
+
+
 def test_a_change_of_the_text_is_that_of_the_changed_operator() -> None:
     case = conv(pads=[1, 0, 0, 1], strides=[1, 2])
     change = text("define.Y.with.x", "pad_begin", "pad_end")

@@ -305,7 +305,6 @@ class TestRefuses:
             (["--only", "f32-"], 'options.only: [], not ["f32-"]'),
             (["--shuffle", "1"], "options.shuffle: null, not 1"),
             (["--shard", "1/2"], 'options.shard: null, not "1/2"'),
-            (["--suite", "smoke"], 'suite.name: "small", not "smoke"'),
             (["--backend", "numpy"], 'backend.name: "mine", not "numpy"'),
         ],
     )
@@ -313,6 +312,11 @@ class TestRefuses:
         stderr = self.refused(check, cut, *more)
         assert "is from a different run" in stderr
         assert says in stderr
+
+    def test_no_case_is_evaluated_before(self, check, cut, tmp_path, monkeypatch):
+        monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path / "cache"))
+        assert 'suite.name: "small", not "smoke"' in self.refused(check, cut, "--suite", "smoke")
+        assert not list(tmp_path.glob("cache/*/*"))
 
     def test_another_version_or_place_of_the_backend(self, check, cut, adapter):
         text = adapter.read_text()

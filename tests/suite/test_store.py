@@ -116,6 +116,16 @@ class TestReading:
         with pytest.raises(UsageError, match="3 vectors of the suite 'core-1' begin with 'f32"):
             suite.find("f32")
 
+    def test_an_id_of_the_shipped_suite_is_of_those_suites_that_it_is_in(self) -> None:
+        core, smoke = open_suite(), open_suite("smoke")
+        entries = core.manifest.of(["AvgPool-1"])
+        of_smoke = next(entry.id for entry in entries if "smoke" in entry.suites)
+        elsewhere = next(entry.id for entry in entries if "smoke" not in entry.suites)
+        for id in (of_smoke, elsewhere):
+            assert core.get(id).id == id
+        assert smoke.get(of_smoke).id == of_smoke
+        assert smoke.manifest.listed.find(elsewhere) is None
+
     def test_a_withdrawn_vector_is_not_asked(self, folder: Path) -> None:
         gone = VECTORS[1].id
         before = open_suite(folder).digest
