@@ -18,7 +18,7 @@ from conformance.core.binding import Binding
 from conformance.core.data import inputs_of
 from conformance.core.evaluate import Evaluation
 from conformance.core.expression_text import text_of
-from conformance.core.habit_mutants import HABITS
+from conformance.core.habit_mutants import OF_INTERPRETATIONS
 from conformance.core.mutant_changes import HabitChange, TextChange
 from conformance.core.negative import conditions
 from conformance.core.operator import Definition, Operator, Output, Profile
@@ -151,7 +151,7 @@ def interpretation_changes(spec: Operator) -> Mapping[str, Change]:
     """Return what each interpretation of an operator changes, by name."""
     return {
         reading.name: (
-            HabitChange(reading.name, HABITS[reading.habit][0])
+            HabitChange(reading.name, OF_INTERPRETATIONS[reading.habit][0])
             if reading.habit
             else TextChange(reading.name, _edits(reading.change))
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import combinations
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from conformance.core.binding import Binding
 from conformance.core.changes import changed
-from conformance.core.evaluate import Evaluation, decided
+from conformance.core.evaluate import Evaluation, Interval, decided
 from conformance.core.moved import moved_bits
 from conformance.core.operator import Interpretation, Operator, Output
-from conformance.core.real import Machine
+from conformance.core.real import Machine, Real
 from conformance.core.tiled import slack
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import ExpressionError, InvalidCase, SpecError
@@ -32,13 +32,13 @@ IDEAL = Machine(
 
 
 def answers(
-    operator: Operator, case: Case, inputs: Inputs, *, flushes: bool = False
+    operator: Operator, case: Case, inputs: Inputs, *, habits: Collection[str] = ()
 ) -> tuple[Answer, ...]:
     """Compute the expected outputs of a case.
 
     ``inputs`` are its tensors in the operator's order, None for those that are not given. Native
-    ends are left out where they are those of precision standard. Where a machine ``flushes``, the
-    accepted intervals hold what it may give, too.
+    ends are left out where they are those of precision standard. Accepted intervals hold what a
+    machine with some ``habits`` of interpretations may give, too.
 
     Raises :class:`~conformance.errors.InvalidCase` for what the operator does not allow.
     """
@@ -47,7 +47,7 @@ def answers(
         for tensor, array in zip(operator.inputs, inputs, strict=True)
         if array is not None
     }
-    evaluations = _Evaluations(operator, case.attributes, given, flushes)
+    evaluations = _Evaluations(operator, case.attributes, given, habits)
     return tuple(map(evaluations.answer, operator.outputs))
 
 
@@ -59,10 +59,10 @@ class _Evaluations:
         operator: Operator,
         attributes: Mapping[str, Any],
         inputs: Mapping[str, Array],
-        flushes: bool,
+        habits: Collection[str],
     ) -> None:
         self.operator, self.attributes = operator, attributes
-        self.flushes = flushes
+        self.habits = dict.fromkeys(habits, True)
         self._ideal = Evaluation(operator, attributes, inputs, IDEAL)
         self._by_machine = {IDEAL: self._ideal}
 
@@ -75,20 +75,24 @@ class _Evaluations:
     def answer(self, output: Output) -> Answer:
         """Return what an output must be."""
         dtype = DTYPES[self._ideal.dtype_of(output)]
+        formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
         others = self._ideal.others(output)
         if not dtype.is_float:
-            right = self._ideal.interval(output).lo
+            evaluation = self._ideal
+            if isinstance(evaluation.value(output.name), Real):  # and no index
+                evaluation = self.by(Machine(evaluation.narrowest(), **self.habits))
+            interval, right = evaluation.interval(output), self._ideal.output(output)
+            nowhere, open_ = self._ideal.unspecified(output), interval.unspecified
+            arrays = [*_between(right, interval), *(other.output(output) for other in others)]
+            choices = self._ideal.choices(output)
             return Answer(
                 output.name,
                 dtype.name,
                 right,
-                open=self._open(output, {}),
-                choices=self._ideal.choices(output)
-                if not others
-                else _choices([right, *(other.output(output) for other in others)]),
+                open=self._open(output, {"exact": nowhere, **dict.fromkeys(formats, open_)}),
+                choices=_choices(arrays) if choices is None else choices,
             )
-        formats = {name: accumulator(dtype, name) for name in ("standard", "native")}
-        machines = {name: Machine(f, self.flushes) for name, f in formats.items()}
+        machines = {name: Machine(f, **self.habits) for name, f in formats.items()}
         standard = self.by(machines["standard"])
         ends = {name: self.by(machine).interval(output) for name, machine in machines.items()}
         moved = moved_bits(self._ideal, output)
@@ -132,11 +136,20 @@ class _Evaluations:
         bits: Any = sum(np.where(mask, OPEN_BIT[name], 0) for name, mask in masks.items())
         stated = any(d.unspecified is not None for d in self.operator.define.values())
         # What has no value in the document is open to every machine.
-        if not masks or (stated and np.any(bits)):
+        if stated and np.any(bits):
             # Ends of a machine that rounds nothing have a million bits.
             nowhere = self._ideal.unspecified(output)
             bits = bits | np.where(nowhere, ALL_OPEN, 0)
         return np.asarray(bits, np.uint8) if np.any(bits) else None
+
+
+def _between(right: Array, interval: Interval) -> list[Array]:
+    """What each element of whole numbers may be: the right one, and all of an interval."""
+    ends = (np.where(interval.unspecified, right, end) for end in (interval.lo, interval.hi))
+    lo, hi = (end.astype(object) for end in ends)
+    width = np.max(hi - lo, initial=0)
+    steps = range(width + 1) if width else ()
+    return [right, *(np.asarray(np.minimum(lo + k, hi)).astype(right.dtype) for k in steps)]
 
 
 def _choices(arrays: Sequence[Array]) -> Array | None:
@@ -222,10 +235,11 @@ def _under(
     operator: Operator, case: Case, inputs: Inputs, names: tuple[str, ...]
 ) -> tuple[Answer, ...] | None:
     """What the outputs are under some interpretations at once; None where there is none."""
-    habits = {entry.habit for entry in operator.interpretations if entry.name in names}
+    entries = [entry for entry in operator.interpretations if entry.name in names]
+    habits = {entry.habit for entry in entries if entry.habit}
     try:
         under = interpreted(operator, names)
-        return answers(under, case, inputs, flushes="flushes" in habits)
+        return answers(under, case, inputs, habits=habits)
     except (ExpressionError, InvalidCase, SpecError):
         return None
 

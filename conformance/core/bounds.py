@@ -38,7 +38,10 @@ for which nothing is exact, and only what is stored, or given to a function, has
   by its own error. They are not smaller than the root of eta, which is normal: none underflows.
 - *Functions*: the function over [v - E, v + E], and the units in the last place that its row
   states. Of a power by any number only those, where both numbers are exact; else any value passes.
-- *Whole numbers* made of v: those of v - E and of v + E, and none where E is 0.
+- *Whole numbers* made of v: those of v - E and of v + E, and none where E is 0. An output of whole
+  numbers is computed from both, and from v: what lies between is accepted. There E is that of the
+  type of the data, whatever the precision, and a division is no product with a reciprocal: u, and
+  nothing where the format has the quotient.
 - *Rests* of divisions, of exact numbers: they are multiples of 2**``grid``, and computed exactly
   but for a last rounding, u of their mass, where they are too long. Of others any value passes.
 - *Underflow*: eta for each of the n products of a sum that is scaled term by term, and one more.
@@ -102,6 +105,7 @@ from conformance.core.real import (
     count_terms,
     denormal_loss,
     flushed_loss,
+    grid_of,
     needs_no_rounding,
     underflow,
 )
@@ -299,7 +303,7 @@ def divide(a: Real, b: Real) -> Real:
     shift = np.where(power, size.e - 1, 0)
     mass = Magnitude.pair(a.mass.m, a.mass.e - shift).where(power, a.mass / low)
     brought = a.err / low + magnitude(a.value) * wrong / low / least
-    units = np.where(power, 0.0, 2 + machine.unit) * machine.unit
+    units = np.where(power, 0.0, 1.0 if machine.divides_once else 2 + machine.unit) * machine.unit
     terms = count_terms(a)
     grid = np.where(np.abs(a.grid) < ZERO_GRID, np.asarray(a.grid) - shift, a.grid)
     grid = np.where(power | (a.grid == ZERO_GRID), grid, NO_GRID)
@@ -310,6 +314,10 @@ def divide(a: Real, b: Real) -> Real:
     gap = new + magnitude(value) + a.mass * power_of_two(np.asarray(machine.lost))
     new = gap.where(vanishing, NOTHING.where(known, new))
     fits = a.exact & power & needs_no_rounding(mass, grid, machine, machine.format.quantum)
+    if machine.divides_once and isinstance(value, Number):
+        held = exact.decode(exact.rounded(value, machine.format), machine.format)
+        has = a.exact & right & ~exact.differ(value, held)
+        fits, grid = fits | has, np.where(has, grid_of(held), grid)
     positive = a.positive & b.positive & low.is_positive & ~np.isinf(wrong.m)
     gone = NOTHING
     if machine.flushes:
@@ -320,6 +328,8 @@ def divide(a: Real, b: Real) -> Real:
         gone = a.gone / low + flushed
     quotient = Real(value, machine, mass, brought + new, fits, grid, a.adds, positive, a.endless)
     lost_all = _has_no_reciprocal(b, low, machine) & ~vanishing
+    if machine.divides_once:
+        lost_all = lost_all & ~right
     return checked(replace(quotient, gone=gone).unknown(lost_all))
 
 
@@ -440,14 +450,17 @@ def real_power(a: Real, b: Real) -> Real:
 def whole(a: Real, rounding: str) -> Real:
     """Round to whole numbers; see the rule of whole numbers."""
     a = a.closed().settled()
-    value = exact.whole(a.value, rounding)
+    value = exact.whole(leaned(a), rounding)
     machine = a.machine
     if machine is None:
         return Real(value)
     result = Real(value, machine, magnitude(value), positive=a.positive, grid=np.asarray(0))
-    if not np.any(a.wrong.is_positive):
+    wrong = _that_matters(a)
+    if not np.any(wrong.is_positive):
         return replace(result, exact=a.exact)
-    bound, unknown = a.wrong.number()
+    bound, unknown = wrong.number()
+    if machine.leans:
+        return result.unknown(np.asarray(unknown))
     low, high = exact.ends(a.value)
     between = Between(
         exact.whole(exact.add(low, exact.negative(bound)), rounding),
@@ -457,6 +470,15 @@ def whole(a: Real, rounding: str) -> Real:
     err = gaps[0].where(gaps[0].exceeds(gaps[1]), gaps[1])
     result = replace(result, err=err, exact=a.exact & ~err.is_positive, between=between)
     return result.unknown(np.asarray(unknown))
+
+
+def leaned(a: Real) -> Exact:
+    """Return numbers as far off to one side as their machine leans."""
+    if a.machine is None or not a.machine.leans or not np.any(a.wrong.is_positive):
+        return a.value
+    bound, _ = a.wrong.number()
+    low, high = exact.ends(a.value)
+    return exact.add(high, bound) if a.machine.leans > 0 else exact.add(low, exact.negative(bound))
 
 
 def remainder(a: Real, b: Real) -> Real:
@@ -473,6 +495,14 @@ def remainder(a: Real, b: Real) -> Real:
     return rest.unknown(np.asarray(a.wrong.is_positive | b.wrong.is_positive))
 
 
+def _that_matters(a: Real) -> Magnitude:
+    """The error of numbers; where nothing is rounded it is too small to matter, and too long."""
+    assert a.machine is not None
+    if a.machine.format.digits < WITHOUT_ROUNDING:
+        return a.wrong
+    return a.wrong.where(np.isinf(a.wrong.m), NOTHING)
+
+
 def _root(name: str, a: Real, degree: int) -> Real:
     """The root of numbers; see the rule of roots.
 
@@ -483,11 +513,7 @@ def _root(name: str, a: Real, degree: int) -> Real:
     assert machine is not None
     parameters = () if name == "sqrt" else (degree,)
     value = exact.function(name, a.value, *parameters)
-    wrong = a.wrong
-    if machine.format.digits >= WITHOUT_ROUNDING:
-        # Its errors are too small to matter, and too long to be computed with.
-        wrong = wrong.where(np.isinf(wrong.m), NOTHING)
-    bound, unknown = wrong.number()
+    bound, unknown = _that_matters(a).number()
     low, high = (
         exact.add(end, off)
         for end, off in zip(exact.ends(a.value), (exact.negative(bound), bound), strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import product
 from math import inf, prod
 from typing import Any
@@ -19,7 +19,7 @@ from conformance.core.distinct import Distinct
 from conformance.core.exact import Ball, Number, precision
 from conformance.core.index_space import Combined, IndexSpace, Part, Result, concatenated
 from conformance.core.operator import Definition, Operator, Output
-from conformance.core.real import Machine, Real, source
+from conformance.core.real import WITHOUT_ROUNDING, Machine, Real, source
 from conformance.core.tree import Kind, Node, constant
 from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import EvaluationError, InvalidCase, TooLarge
@@ -133,6 +133,12 @@ class Evaluation:
         other.sides = sides
         return other
 
+    def narrowest(self, *formats: DType) -> DType:
+        """Return the format of the fewest digits of some and those of the data."""
+        given = (DTYPES[name_of(array.dtype)] for array in self.inputs.values())
+        formats = (*formats, *(format_ for format_ in given if format_.is_float))
+        return min(formats, key=lambda format_: format_.digits, default=DTYPES["f32"])
+
     def _check_types(self) -> None:
         """Refuse inputs of other types than the operator has, or of two types for one variable."""
         seen: dict[str, str] = {}
@@ -148,8 +154,10 @@ class Evaluation:
                 raise InvalidCase(message, (f"{tensor.type}.type",))
 
     def _types(self) -> dict[str, str]:
-        """The element type of each type variable."""
-        return {self.operator.tensors[n].type: name_of(a.dtype) for n, a in self.inputs.items()}
+        """The element type of each type variable: of the inputs, or the first that it can be."""
+        first = {variable: dtypes[0] for variable, dtypes in self.operator.types.items()}
+        tensors = self.operator.tensors
+        return first | {tensors[n].type: name_of(a.dtype) for n, a in self.inputs.items()}
 
     def input(self, name: str) -> Real | Array:
         """Return an input: reals, truth values, or whole numbers that indices may use."""
@@ -291,26 +299,37 @@ class Evaluation:
                 if isinstance(value, Real) and isinstance(value.value, Number):
                     fits = _fits_type(value.value, dtype, self._rounding_of(output))
                     unspecified = unspecified | ~fits
-                return Interval(array, array, self._arranged(output, unspecified))
+                right = Interval(array, array, self._arranged(output, unspecified))
+                return reduce(_joined, self._leaning_to_sides(output, value), right)
             return self.accepted(output, value)
+
+    def _leaning_to_sides(self, output: Output, value: Real | Array) -> Iterator[Interval]:
+        """What an output of whole numbers is where those that it is made of lean to either side."""
+        machine = self.machine
+        if machine is None or not isinstance(value, Real):
+            return
+        if machine.leans or machine.format.digits >= WITHOUT_ROUNDING:
+            return
+        machine = replace(machine, format=self.narrowest(machine.format))
+        if machine == self.machine and not np.any(value.wrong.is_positive):
+            return
+        for side in (-1, 1):
+            other = self.by(replace(machine, leans=side))
+            interval, leaning = other.interval(output), other.value(output.name)
+            assert isinstance(leaning, Real)
+            unknown = self._arranged(output, bounds.unspecified(leaning))
+            yield replace(interval, unspecified=interval.unspecified | unknown)
 
     def dtype_of(self, output: Output) -> str:
         """Return the element type of an output.
 
-        It is stated, the word of an attribute, that of an input of its variable, or the only one
-        that its variable can be.
+        It is stated, the word of an attribute, or that of its variable.
         """
         if output.type in DTYPES:
             return output.type
         if output.type in self.operator.attributes:
             return str(self.binding.value(output.type))
-        for tensor in self.operator.inputs:
-            if tensor.type == output.type and tensor.name in self.inputs:
-                return name_of(self.inputs[tensor.name].dtype)
-        allowed = self.operator.types.get(output.type, ())
-        if len(allowed) == 1:
-            return allowed[0]
-        raise InvalidCase(f"no input says the type of {output.name}")
+        return self.binding.types[output.type]
 
     def rounded(self, output: Output, dtype: DType) -> Array:
         """Return the elements of an output in a type, in the shape of its definition."""
@@ -327,7 +346,10 @@ class Evaluation:
                 if not isinstance(value, Real):
                     return value.astype(dtype.numpy)
                 if isinstance(value.value, Number):
-                    return _in_type(value.value, dtype, self._rounding_of(output))
+                    rounding = self._rounding_of(output)
+                    number = bounds.leaned(value) if rounding else value.value
+                    assert isinstance(number, Number)
+                    return _in_type(number, dtype, rounding)
                 array = exact.decided(value.value, dtype)
                 if array is not None:
                     return array
@@ -449,6 +471,12 @@ def _in_type(value: Number, dtype: DType, rounding: str) -> Array:
         return array
     array = np.where(np.isposinf(value.special), high, array)
     return np.where(np.isneginf(value.special), low, array).astype(dtype.numpy)
+
+
+def _joined(a: Interval, b: Interval) -> Interval:
+    """Both intervals, and what lies between them."""
+    lo, hi = np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi)
+    return Interval(lo, hi, a.unspecified | b.unspecified)
 
 
 def decided(interval: Interval, output: Output, others: Iterable[Evaluation]) -> Interval:

@@ -25,6 +25,12 @@ HABITS: dict[str, tuple[Style, str]] = {
 }
 """Habits by name, with a sentence on each."""
 
+OF_INTERPRETATIONS = {
+    **HABITS,
+    "reciprocal": (Style(reciprocal=True), "A division is a product with a reciprocal."),
+}
+"""What an interpretation may have as its habit."""
+
 OF_DIVISIONS: dict[str, tuple[Style, str]] = {
     "reciprocal in f16": (
         Style(computes="f16", sums="f32", reciprocal=True),

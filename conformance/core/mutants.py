@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.core.catalogue import catalogue_mutants
 from conformance.core.changes import texts_of
-from conformance.core.habit_mutants import HABITS, habit_mutants
+from conformance.core.habit_mutants import HABITS, OF_INTERPRETATIONS, habit_mutants
 from conformance.core.mutant_changes import DefinitionChange, HabitChange, TextChange
 from conformance.core.operator import Operator
 from conformance.core.path_mutants import path_mutants
@@ -31,7 +31,7 @@ def mutants_of(operator: Operator) -> tuple[Mutant, ...]:
     excusing: dict[Any, str] = {}
     for reading in operator.interpretations:
         if reading.habit:
-            excusing[HabitChange("", HABITS[reading.habit][0])] = reading.name
+            excusing[HabitChange("", OF_INTERPRETATIONS[reading.habit][0])] = reading.name
         elif reading.where is None:
             texts = texts_of(operator, reading.change)
             excusing[frozenset(texts.items()), ""] = reading.name

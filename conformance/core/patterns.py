@@ -121,6 +121,11 @@ def binades(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     return _scaled(words, dtype, 16)
 
 
+def positive(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
+    """Draw positive numbers of all digits, of eight binades."""
+    return np.abs(_scaled(words, dtype, 8))
+
+
 def halves(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     """Draw small halves of both signs, as near to one whole number as to another."""
     return (_small(words, 12) * _signs(words) / 2).astype(dtype.numpy)
@@ -346,6 +351,7 @@ PATTERNS: dict[str, Pattern] = {
         slopes,
         mixed,
         halves,
+        positive,
     )
 }
 
@@ -354,7 +360,7 @@ GENERAL = ("whole", "signs", "fractions", "binades", "special", "factors", "long
 
 FRACTIONAL = frozenset({
     "fractions", "binades", "special", "offset", "nan", "infinite", "zeros", "subnormal", "cancel",
-    "wide", "halves",
+    "wide", "halves", "positive",
 })  # fmt: skip
 """Those that make no sense in an integer type."""
 

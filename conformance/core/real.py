@@ -27,16 +27,25 @@ WITHOUT_ROUNDING = 1 << 12
 class Machine:
     """An honest implementation: every operation rounds once in ``format``.
 
-    With ``flushes`` it takes subnormal numbers for zero.
+    With ``flushes`` it takes subnormal numbers for zero. Where it ``leans``, -1 or 1, numbers that
+    become whole are first as far off to that side as they may be, by divisions that round once, or
+    with ``reciprocal`` by products with reciprocals.
     """
 
     format: DType
     flushes: bool = False
+    reciprocal: bool = False
+    leans: int = 0
 
     @property
     def unit(self) -> float:
         """The unit roundoff."""
         return 2.0**-self.format.digits
+
+    @property
+    def divides_once(self) -> bool:
+        """Whether a division is none by a reciprocal."""
+        return bool(self.leans) and not self.reciprocal
 
     @property
     def lost(self) -> int:
@@ -206,7 +215,7 @@ def source(array: Array, dtype: DType, machine: Machine | None) -> Real:
         smallest = max(machine.format.emin, dtype.emin) if dtype.is_float else machine.format.emin
         tiny = power_of_two(np.asarray(smallest)).exceeds(mass) & mass.is_positive
         gone = mass.where(tiny, NOTHING)
-    grid, positive = _grid_of(value), _not_negative(value)
+    grid, positive = grid_of(value), _not_negative(value)
     fits = needs_no_rounding(mass, grid, machine, machine.format.quantum)
     return _given(Real(value, machine, mass, NOTHING, fits, grid, positive=positive, gone=gone))
 
@@ -216,7 +225,7 @@ def constant(value: Any, machine: Machine | None) -> Real:
     numbers = exact.number(value)
     if machine is None:
         return Real(numbers)
-    mass, grid = magnitude(numbers), _grid_of(numbers)
+    mass, grid = magnitude(numbers), grid_of(numbers)
     fits = needs_no_rounding(mass, grid, machine)
     # A normal number is not flushed: it is rounded, by no more than its units.
     normal = mass.exceeds(power_of_two(np.asarray(machine.format.emin + 1)))
@@ -236,8 +245,8 @@ def _not_negative(value: Number) -> NDArray[np.bool_]:
     return sign if value.special is None else sign & (value.special == 0)
 
 
-def _grid_of(value: Exact) -> NDArray[np.int64]:
-    """The exponent of the largest power of two that each number is a multiple of."""
+def grid_of(value: Exact) -> NDArray[np.int64]:
+    """Return the exponent of the largest power of two that divides each number."""
     if isinstance(value, Ball):
         return np.asarray(NO_GRID)
     num = np.asarray(value.num)
