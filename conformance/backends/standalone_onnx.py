@@ -13,15 +13,12 @@ def node_model(
     """Serialise the model of an operator, with a result for each of ``ranks``.
 
     Of each input, ``tensors`` has the element type and the shape, None for one that is not given,
-    and the numbers of one that decides shapes: in models those are constants.
+    and the numbers of one that decides shapes: in models those are constants. A result has the type
+    of its variable, or the one that ONNX infers where no input has it.
     Inputs are called ``X``, ``X1``, ``X2`` and so on. A result has as many dimensions as ONNX
     infers, or else as its rank says, which may be None.
     Opset and IR version are the oldest that have the operator, so that old runtimes read it, too.
     """
-
-    def only(output: Any) -> Any:
-        """Return the type of a result that no input has."""
-        return TensorProto.BOOL if {*output.types} == {"tensor(bool)"} else TensorProto.INT64
 
     schema = defs.get_schema(name, version, "")
     names, inputs, constants, kinds = [], [], [], {}
@@ -39,7 +36,9 @@ def node_model(
     for number in range(len(ranks)):
         output = schema.outputs[min(number, len(schema.outputs) - 1)]
         own_name = output.name + (str(number) if number >= len(schema.outputs) else "")
-        kind = kinds.get(output.type_str, only(output))
+        kind = kinds.get(output.type_str, TensorProto.UNDEFINED)
+        if len(output.types) == 1:  # tensor(int64)
+            kind = getattr(TensorProto, min(output.types)[7:-1].upper())
         outputs.append(helper.make_tensor_value_info(own_name, kind, None))
     node = helper.make_node(name, names, [output.name for output in outputs])
     for key, value in attributes.items():
@@ -59,6 +58,8 @@ def node_model(
     # Some readers want the number of dimensions; how many elements come out is theirs to say.
     inferred = shape_inference.infer_shapes(proto).graph.output
     for output, known, rank in zip(proto.graph.output, inferred, ranks):  # noqa: B905 - 3.9
+        if not output.type.tensor_type.elem_type:
+            output.type.tensor_type.elem_type = known.type.tensor_type.elem_type
         if known.type.tensor_type.HasField("shape"):
             rank = len(known.type.tensor_type.shape.dim)
         if rank is not None:
