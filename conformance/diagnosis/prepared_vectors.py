@@ -18,7 +18,7 @@ Shapes = frozenset[tuple[int, ...]]
 
 
 class PreparedVectors:
-    """Vectors by id, and the oracle on them: a search evaluates the mutants that another has."""
+    """Vectors by id, and the oracle on them, which keeps what it has evaluated."""
 
     def __init__(self, spec: Operator, read: Callable[[str], Vector]) -> None:
         self._spec = spec
@@ -26,7 +26,7 @@ class PreparedVectors:
         self._subjects: dict[tuple[str, Shapes], EvaluatedCase[Any]] = {}
 
     def prepare(self, vector: Vector, shapes: Shapes) -> EvaluatedCase[Any]:
-        """Return the oracle on a vector, to be evaluated under changes; of a small one the same."""
+        """Return the oracle on a vector, of a small one the same each time."""
         key = vector.id, shapes
         if key in self._subjects:
             return self._subjects[key]
