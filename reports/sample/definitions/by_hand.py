@@ -19,6 +19,7 @@ import numpy as np
 
 INF, NAN = float("inf"), float("nan")
 TWO_BY_TWO = [[1, 2], [3, 4]]
+U8, I8 = np.uint8, np.int8
 NOTHING = {"strides": [1], "dilations": [1], "pads_begin": [0], "pads_end": [0]}
 
 
@@ -30,18 +31,24 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
     opsets |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
     opsets |= {"Shrink": 9, "Sin": 22, "Cos": 22, "Tan": 22}
     opsets |= {"TopK": 11, "Equal": 19, "BitwiseAnd": 18, "IsInf": 20}
+    opsets |= {"QuantizeLinear": 19, "MatMulInteger": 10}
     opset = opsets.get(op, 13)
     kinds = {"f16": ("FLOAT16", np.float16), "f32": ("FLOAT", np.float32)}
     kinds |= {"f64": ("DOUBLE", np.float64), "i64": ("INT64", np.int64)}
     kinds |= {"bf16": ("BFLOAT16", ml_dtypes.bfloat16)}
     name, numpy_type = kinds[dtype]
-    kind = getattr(TensorProto, name)
+    kind = result = getattr(TensorProto, name)
     names, tensors, constants, arrays = [], [], [], {}
-    for name, data in zip("XWB", inputs, strict=False):
+    for name, data in zip("XWBC", inputs, strict=False):
         names.append("" if data is None else name)
         if isinstance(data, tuple):  # a constant of whole numbers
             array = np.array(data, np.int64)
             constants.append(helper.make_tensor(name, TensorProto.INT64, array.shape, array))
+        elif isinstance(data, np.ndarray | np.generic):  # of bytes, beside another type
+            arrays[name] = np.asarray(data)
+            byte = helper.np_dtype_to_tensor_dtype(data.dtype)
+            tensors.append(helper.make_tensor_value_info(name, byte, data.shape))
+            result = TensorProto.INT32 if op == "MatMulInteger" else byte
         elif data is not None:
             arrays[name] = np.array(data, numpy_type)
             tensors.append(helper.make_tensor_value_info(name, kind, arrays[name].shape))
@@ -49,7 +56,7 @@ def onnx_model(op: str, dtype: str, inputs: Any, attributes: dict[str, Any]) -> 
         [helper.make_node(op, names, ["Y"], **attributes)],
         "case",
         tensors,
-        [helper.make_tensor_value_info("Y", kind, None)],
+        [helper.make_tensor_value_info("Y", result, None)],
         constants,
     )
     opsets = [helper.make_opsetid("", opset)]
@@ -270,6 +277,11 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 [20, 31, 2],
             ),
             (
+                "sums of two products of u8 and i8",
+                ("MatMulInteger", "f32", [U8([[255, 255]]), I8([[127], [127]])], {}),
+                [64770],
+            ),
+            (
                 "SAME_UPPER of a stride beyond filter and image",
                 (
                     "Conv",
@@ -359,6 +371,11 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
                 "the lower 32 bits alone",
                 ("BitwiseAnd", "i64", [[2**32 + 1], [2**32 + 3]], {}),
                 [2**32 + 1],
+            ),
+            (
+                "a zero point is added after rounding",
+                ("QuantizeLinear", "f32", [[0.25], 0.5, U8(3)], {}),
+                [3],
             ),
             ("a negative infinity of f64", ("IsInf", "f64", [[-INF]], {}), [True]),
             (
@@ -476,6 +493,17 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[str, tuple[Any, ...], Any]
     "onnx-reference": (
         onnx_reference,
         [
+            ("a quotient beyond i32", ("QuantizeLinear", "f32", [[1e10], 1, U8(0)], {}), [255]),
+            (
+                "a zero point for each row",
+                (
+                    "MatMulInteger",
+                    "f32",
+                    [U8([[3, 5], [3, 5]]), U8([[1], [1]]), U8([1, 2])],
+                    {},
+                ),
+                [6, 4],
+            ),
             (
                 "as many channels as images",
                 ("LRN", "f32", [CHANNELS], {"size": 3, "alpha": 3.0, "beta": 1.0}),
