@@ -26,6 +26,7 @@ OF_ONNX = {"Conv": 22, "ConvTranspose": 22, "ReduceSum": 11, "HardSigmoid": 6, "
 OF_ONNX |= {"ThresholdedRelu": 10, "LpNormalization": 1, "LayerNormalization": 17}
 OF_ONNX |= {"Shrink": 9, "Sin": 22, "Cos": 22, "Tan": 22}
 OF_ONNX |= {"TopK": 11, "Equal": 19, "BitwiseAnd": 18, "IsInf": 20}
+OF_ONNX |= {"QuantizeLinear": 19, "MatMulInteger": 10}
 """The versions of ONNX's operators that the cases by hand are of, if not 13."""
 
 
@@ -111,7 +112,9 @@ def test_what_is_right_by_hand_is_right(
     op: str, dtype: str, inputs: list[Any], attributes: dict[str, Any], expected: Any
 ) -> None:
     arrays = [
-        np.array(data, np.int64 if isinstance(data, tuple) else DTYPES[dtype].numpy)
+        np.asarray(data)
+        if isinstance(data, np.ndarray | np.generic)
+        else np.array(data, np.int64 if isinstance(data, tuple) else DTYPES[dtype].numpy)
         for data in inputs
     ]
     if isinstance(expected, str):
