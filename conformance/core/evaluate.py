@@ -117,6 +117,8 @@ class Evaluation:
 
         Coordinates are those of ``computed``; there are none where no error decides anything.
         """
+        if not self.operator.has_coordinates:
+            return []
         self.value(output.name)
         if not self.decides:
             return []

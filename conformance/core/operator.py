@@ -253,6 +253,12 @@ class Operator:
         }
 
     @cached_property
+    def has_coordinates(self) -> bool:
+        """Whether a definition speaks of coordinates that machines round."""
+        trees = chain(*(definition.trees() for definition in self.define.values()))
+        return any(node.op == "computed" for tree in trees for node in tree.walk())
+
+    @cached_property
     def axis_lists(self) -> Mapping[str, str]:
         """The groups of axes of the lists that are asked whether they have an axis, by name."""
         lists = {name for name, attribute in self.attributes.items() if attribute.list}

@@ -25,7 +25,7 @@ def fill(pattern: str, key: int, shape: Sequence[int], dtype: DType) -> Array:
     The same arguments give the same bits on every machine.
     """
     if dtype.kind == "bool":  # whether a whole number is odd
-        return fill(pattern, key, shape, DTYPES["u8"]) % 2 == 1
+        return np.asarray(fill(pattern, key, shape, DTYPES["u8"]) % 2 == 1)
     count = prod(shape)
     words = np.random.Philox(key=key).random_raw(2 * max(count, 1)).reshape(2, -1)[:, :count]
     flat = PATTERNS[pattern](words, tuple(shape), dtype)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conformance.core.answers import answers
+from conformance.core.evaluate import Evaluation
 from conformance.core.loader import load_operator
 from conformance.dtypes import Array
 from conformance.errors import InvalidCase
@@ -172,3 +173,12 @@ def test_fractions_of_a_tensor_are_those_stored() -> None:
         answer(np.arange(5, dtype=F32), [-1.0])
     with pytest.raises(InvalidCase, match="no finite number"):
         answer(np.arange(5, dtype=F32), [np.nan])
+
+
+def test_only_operators_with_coordinates_are_evaluated_for_them() -> None:
+    assert OPERATOR.has_coordinates
+    operator = load_operator("onnx.Softmax-13")
+    assert not operator.has_coordinates
+    evaluation = Evaluation(operator, {}, {"input": np.ones((2, 3), F32)})
+    evaluation.result = None  # type: ignore[assignment,method-assign]  # which fails if called
+    assert evaluation.others(operator.outputs[0]) == []

@@ -20,6 +20,9 @@ from conformance.dtypes import DTYPES
 
 pytestmark = pytest.mark.needs("onnx-reference")
 OPS = {name.removeprefix("onnx.").rpartition("-")[0] for name in shipped_names()}
+WRITTEN = ("test_gridsample",)
+"""Tests whose outputs are decimals of four digits, not what any machine computes."""
+
 POOLS = re.compile("(Global)?(Average|Max|Lp)Pool")
 
 
@@ -34,7 +37,10 @@ def node_tests() -> list[Any]:
     return [
         test
         for test, (node, *others) in nodes
-        if not others and node.op_type in OPS and not POOLS.match(node.op_type)
+        if not others
+        and node.op_type in OPS
+        and not POOLS.match(node.op_type)
+        and test.name not in WRITTEN
     ]
 
 
@@ -49,6 +55,15 @@ def has_type(operator: Operator, given: tuple[str, Any]) -> bool:
     variable = operator.tensors[name].type
     names = operator.types.get(variable, (variable,))
     return array.dtype in [DTYPES[dtype].numpy for dtype in names]
+
+
+def has_rank(operator: Operator, given: tuple[str, Any]) -> bool:
+    name, array = given
+    tensor = operator.tensors[name]
+    return any(
+        tensor.broadcast or any(item.kind.per for item in shape) or len(shape) == array.ndim
+        for shape in tensor.shapes
+    )
 
 
 def compared(test: Any) -> list[str]:
@@ -79,6 +94,8 @@ def compared(test: Any) -> list[str]:
             continue  # floats of 8 bits and whole numbers of 4, which ours do not have
         if not inputs[0].size or not all(map(has_type, repeat(operator), given.items())):
             continue  # what opset 20 adds, and types that ours do not have
+        if not all(map(has_rank, repeat(operator), given.items())):
+            continue  # volumes that are sampled, which ours are not
         if node.op_type == "Mod" and inputs[0].dtype.kind == "f" and not attributes.get("fmod"):
             continue  # what opset 28 adds
         # A test may follow a reading of the document.

@@ -103,3 +103,7 @@ def test_only_a_byte_of_0_or_1_is_a_truth_value() -> None:
     answer = Answer("C", "bool", np.array([True, True, False]))
     got = np.array([1, 255, 0], np.uint8).view(np.bool_)
     assert compare(answer, got, "standard").wrong.tolist() == [False, True, False]
+
+
+def test_a_truth_value_without_dimensions_is_an_array() -> None:
+    assert type(fill("whole", 1, (), DTYPES["bool"])) is np.ndarray
