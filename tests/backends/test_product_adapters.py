@@ -145,11 +145,12 @@ def test_worked_examples(name: str, example: str) -> None:
     np.testing.assert_array_equal(names["outputs"][0], expected)
 
 
-def test_the_examples_are_of_every_operator() -> None:
+def test_the_examples_are_of_every_operator_of_f32() -> None:
     families = {
         operator.op.rpartition("-")[0]
         for operator in map(load_operator, shipped_names())
-        if sum(tensor.entries is None for tensor in operator.inputs) > 1
+        if "f32" in operator.types.get(operator.inputs[0].type, ())
+        and sum(tensor.entries is None for tensor in operator.inputs) > 1
         and any(d.term is not None and d.term.op == "*" for d in operator.define.values())
     }
     assert {example[0].rpartition("-")[0] for example in EXAMPLES.values()} == families
