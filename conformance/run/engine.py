@@ -195,12 +195,12 @@ def _prepare(
             "the backend does not declare its operators: it is asked all "
             f"{len(selection.by_op)}; --op names some"
         )
+    interruption.stop_if_requested()
     return _Check(suite, options, context, interruption, checker, selection, watch, untested)
 
 
 def _evaluate(check: _Check) -> None:
     """Evaluate the cases that are tested and not in the cache."""
-    check.interruption.stop_if_requested()
     with check.interruption.backend_runs():  # nothing else would hear of Ctrl-C
         check.checker.evaluate(check.suite, check.untested, check.context.work)
 
