@@ -84,11 +84,8 @@ class ObservedVector:
                 vector, answers=select_outputs(only, vector.answers), readings=interpretations
             )
             outputs = None if outputs is None else select_outputs(only, outputs)
-        self._only, self.followed, self._prepare = (
-            only,
-            followed,
-            prepare or partial(_prepare, spec),
-        )
+        self._only, self.followed = only, followed
+        self._prepare = prepare or partial(_prepare, spec)
         self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
         self.level = level
 

@@ -201,6 +201,7 @@ def _prepare(
 
 def _evaluate(check: _Check) -> None:
     """Evaluate the cases that are tested and not in the cache."""
+    check.interruption.stop_if_requested()
     with check.interruption.backend_runs():  # nothing else would hear of Ctrl-C
         check.checker.evaluate(check.suite, check.untested, check.context.work)
 
