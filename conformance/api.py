@@ -175,6 +175,12 @@ def check(
     backend_name = backend if isinstance(backend, str) else ""
     suite_words = suite_arguments(suite if kept is None else kept)
     settings = {**vars(options), **runner.settings()}
+
+    def accept(header: Mapping[str, Any]) -> None:
+        if earlier is not None:
+            entries = {(entry.op, entry.id) for entry in selected(opened, options).entries}
+            check_continues(earlier, header, entries)
+
     context = RunContext(
         backend_name=backend_name,
         command=check_command(backend_name, suite_words, settings),
@@ -183,6 +189,7 @@ def check(
         done={(result.op, result.id): result for result in earlier.results} if earlier else {},
         findings=findings,
         work=work or Work(),
+        accept=accept,
     )
     collected = _Collected(on_event)
     interruption = Interruption()
@@ -194,8 +201,6 @@ def check(
     ):
         header = next(events)
         if earlier is not None:
-            entries = {(entry.op, entry.id) for entry in selected(opened, options).entries}
-            check_continues(earlier, cast("dict[str, Any]", header), entries)
             if earlier.complete:
                 return Run(earlier)
             header = dict(earlier.header)  # it says when the run began

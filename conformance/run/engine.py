@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -62,7 +62,8 @@ class RunContext:
     known failures and what must be supported. ``done`` has the results of an earlier run, by
     operator and id: they come first, and the backend is not called again. ``findings`` False leaves
     out what several results show together, for a shard that is merged at once. ``work`` says how
-    recorded cases are evaluated that are not in the cache.
+    recorded cases are evaluated that are not in the cache. ``accept`` is given the header before,
+    and raises where it refuses the run.
     """
 
     backend_name: str = ""
@@ -72,6 +73,7 @@ class RunContext:
     done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
     findings: bool = True
     work: Work = field(default_factory=Work)
+    accept: Callable[[Mapping[str, Any]], None] | None = None
 
 
 def selected(
@@ -124,14 +126,12 @@ def run(
             check = _prepare(
                 suite, backend, options, context, interruption or Interruption(), stack
             )
-        except Stopped:
-            raise KeyboardInterrupt from None
-        # Whoever reads the header may refuse the run, and cases may take minutes.
-        yield _header(check)
-        try:
+            if context.accept is not None:
+                context.accept(_header(check))
             _evaluate(check)
         except Stopped:
             raise KeyboardInterrupt from None
+        yield _header(check)
         started = perf_counter()
         endings = yield from _results(check, results)
     ordered = in_suite_order(results, suite)
@@ -195,12 +195,11 @@ def _prepare(
             "the backend does not declare its operators: it is asked all "
             f"{len(selection.by_op)}; --op names some"
         )
-    interruption.stop_if_requested()
     return _Check(suite, options, context, interruption, checker, selection, watch, untested)
 
 
 def _evaluate(check: _Check) -> None:
-    """Evaluate the cases that are tested and not in the cache."""
+    """Evaluate the cases that are tested and not in the cache, which may take minutes."""
     check.interruption.stop_if_requested()
     with check.interruption.backend_runs():  # nothing else would hear of Ctrl-C
         check.checker.evaluate(check.suite, check.untested, check.context.work)

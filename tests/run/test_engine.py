@@ -202,15 +202,13 @@ class TestInterruption:
             next(run(small_suite, Reference(), interruption=interruption))
         assert not evaluated
 
-    def test_after_the_header_no_case_is_evaluated_either(self, small_suite, monkeypatch):
-        interruption, evaluated = Interruption(), []
-        monkeypatch.setattr(VectorChecker, "evaluate", lambda *asked: evaluated.append(asked))
-        several = run(small_suite, Reference(), interruption=interruption)
-        assert next(several)["event"] == "header"
-        interruption.note(signal.SIGTERM)
-        with pytest.raises(KeyboardInterrupt):
-            next(several)
-        assert not evaluated
+    def test_a_case_that_cannot_be_evaluated_leaves_no_header(self, small_suite, monkeypatch):
+        def damaged(*asked):
+            raise SuiteError("damaged")
+
+        monkeypatch.setattr(VectorChecker, "evaluate", damaged)
+        with pytest.raises(SuiteError, match="damaged"):
+            next(run(small_suite, Reference()))
 
     def test_during_a_call_it_ends_the_run_with_what_was_found(self, small_suite):
         calls = []
